@@ -3,7 +3,7 @@ import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from '@apollo/
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { hasDirectives } from '@apollo/client/utilities/internal';
 import { createClient } from 'graphql-ws';
-import { applyChanges, cacheConfig, foldChanges, hold, resumable, withPortolan } from 'printed/apollo';
+import { applyChanges, cacheConfig, foldChanges, hold, reconnect, resumable, withPortolan } from 'printed/apollo';
 import {
   type Driver,
   type LivePods,
@@ -20,8 +20,7 @@ import { LiveLists } from './live-lists.ts';
 export function apolloDriver(endpoint: string, namespace: string, first: number): Driver {
   const socket = createClient({
     url: endpoint.replace(/^http/, 'ws'),
-    retryAttempts: Number.POSITIVE_INFINITY,
-    retryWait: async () => {},
+    ...reconnect,
   });
   const cache = withPortolan(new InMemoryCache(cacheConfig));
   const client = new ApolloClient({

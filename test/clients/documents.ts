@@ -1,4 +1,4 @@
-/** What both clients ask. */
+/** What the clients ask. */
 
 /** A page of the list, through `nodes` alone. */
 export const listPods = /* GraphQL */ `
@@ -84,8 +84,19 @@ export interface Message {
   readonly cursor: string;
 }
 
-/** What a page of the test can do with one client. Everything in and out is plain JSON. */
-export interface Driver {
+/** What a page of the test can do with one client and a live query. Everything in and out is plain JSON. */
+export interface LiveDriver {
+  /** Begins a live query for the objects with the last names. */
+  follow(size: number): void;
+  /** Its results, as the client gave them; the newest one is last. */
+  followed(): readonly LivePods[];
+  /** Breaks the connection, as a network does. */
+  cut(): void;
+  stop(): Promise<void>;
+}
+
+/** What a page of the test can do with a client whose cache has a policy of Portolan. */
+export interface Driver extends LiveDriver {
   /** Reads a page from the gateway and gives the list as the cache shows it then. */
   load(after: string | null): Promise<PodList>;
   /** The list as the cache has it, without asking the gateway; null when something of it is missing. */
@@ -105,11 +116,4 @@ export interface Driver {
     readonly whole: boolean;
     readonly failed: string | null;
   };
-  /** Begins a live query for the objects with the last names. */
-  follow(size: number): void;
-  /** Its results, as the client gave them; the newest one is last. */
-  followed(): readonly LivePods[];
-  /** Breaks the connection, as a network does. */
-  cut(): void;
-  stop(): Promise<void>;
 }

@@ -21,4 +21,9 @@ declare module 'printed/helpers' {
   export function hold<T extends { readonly id: string }>(objects?: readonly T[], cursor?: string | null): Held<T>;
   export function foldChanges<T>(held: Held<T>, message: object): Held<T>;
   export function resumable<C>(client: C): C;
+  export const reconnect: {
+    readonly retryAttempts: number;
+    shouldRetry(): boolean;
+    retryWait(retries: number): Promise<void>;
+  };
 }

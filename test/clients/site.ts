@@ -16,13 +16,15 @@ export interface Site {
   /** Cuts all WebSockets in the middle; new ones wait until `mend`. */
   cut(): void;
   mend(): void;
+  /** From now on, requests and new WebSockets go to this gateway. */
+  moveTo(gateway: string): void;
   /** Keeps answers to bodies that contain this text, until the returned function is called; `arrived` when one is kept. */
   holdBack(text: string): { readonly arrived: Promise<void>; release(): void };
   close(): Promise<void>;
 }
 
 export async function startSite(gateway: string, script: string): Promise<Site> {
-  const { port, hostname } = new URL(gateway);
+  let { port, hostname } = new URL(gateway);
   const sockets = new Set<Duplex>();
   const webSockets = new Set<Duplex>();
   const waiting: (() => void)[] = [];
@@ -90,6 +92,9 @@ export async function startSite(gateway: string, script: string): Promise<Site> 
     mend() {
       isCut = false;
       for (const pass of waiting.splice(0)) pass();
+    },
+    moveTo(another) {
+      ({ port, hostname } = new URL(another));
     },
     holdBack(text) {
       const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();

@@ -3,7 +3,7 @@ import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { print } from 'graphql';
 import { createClient } from 'graphql-ws';
-import { cacheConfig, foldChanges, hold, resumable } from 'printed/urql';
+import { cacheConfig, foldChanges, hold, reconnect, resumable } from 'printed/urql';
 import {
   type Driver,
   type LivePods,
@@ -22,8 +22,7 @@ type Detail = { pod: Readonly<Record<string, unknown>> | null };
 export function urqlDriver(endpoint: string, namespace: string, first: number): Driver {
   const socket = createClient({
     url: endpoint.replace(/^http/, 'ws'),
-    retryAttempts: Number.POSITIVE_INFINITY,
-    retryWait: async () => {},
+    ...reconnect,
   });
   const live = resumable(socket);
   const client = new Client({

@@ -123,7 +123,7 @@ const application = `
   import * as apollo from './apollo.js';
   import * as urql from './urql.js';
   interface Pod { readonly id: string; readonly metadata: { readonly name: string } }
-  const live = apollo.resumable(createClient({ url: 'ws://localhost/graphql', retryAttempts: Infinity }));
+  const live = apollo.resumable(createClient({ url: 'ws://localhost/graphql', ...apollo.reconnect }));
   const cache: InMemoryCache = apollo.withPortolan(new InMemoryCache(apollo.cacheConfig));
   cache.policies.addTypePolicies({ Query: { fields: { pods: apollo.listPolicy() } } });
   const link = ApolloLink.split(({ operationType }) => operationType === 'subscription', new GraphQLWsLink(live), new HttpLink({ uri: '/graphql' }));

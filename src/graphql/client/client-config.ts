@@ -10,9 +10,9 @@ const folder = new URL('./modules/', import.meta.url);
 
 const usage = {
   apollo: `//
-//   import { cacheConfig, withPortolan, applyChanges, hold, foldChanges, resumable } from './portolan.js';
+//   import { cacheConfig, withPortolan, applyChanges, hold, foldChanges, reconnect, resumable } from './portolan.js';
 //
-//   const live = resumable(createClient({ url: 'ws://localhost:4000/graphql', retryAttempts: Infinity }));
+//   const live = resumable(createClient({ url: 'ws://localhost:4000/graphql', ...reconnect }));
 //   const client = new ApolloClient({
 //     cache: withPortolan(new InMemoryCache(cacheConfig)),
 //     link: ApolloLink.split(
@@ -23,9 +23,9 @@ const usage = {
 //   });
 `,
   urql: `//
-//   import { cacheConfig, hold, foldChanges, resumable } from './portolan.js';
+//   import { cacheConfig, hold, foldChanges, reconnect, resumable } from './portolan.js';
 //
-//   const live = resumable(createClient({ url: 'ws://localhost:4000/graphql', retryAttempts: Infinity }));
+//   const live = resumable(createClient({ url: 'ws://localhost:4000/graphql', ...reconnect }));
 //   const client = new Client({
 //     url: '/graphql',
 //     preferGetMethod: false,

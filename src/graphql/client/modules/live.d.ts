@@ -43,8 +43,18 @@ export declare function hold<T extends { readonly id: string }>(
 export declare function foldChanges<T>(held: Held<T>, message: Message<T>): Held<T>;
 
 /**
+ * Options of a graphql-ws client that keep live pages and subscriptions through a restart of the gateway: `createClient({ url, ...reconnect })`.
+ */
+export declare const reconnect: {
+  readonly retryAttempts: number;
+  shouldRetry(): boolean;
+  /** At most ten seconds. */
+  retryWait(retries: number): Promise<void>;
+};
+
+/**
  * Makes a graphql-ws client resume its subscriptions after a reconnect, if they declare `$since: String` and pass it on:
- * `resumable(createClient({ url, retryAttempts: Infinity }))`.
+ * `resumable(createClient({ url, ...reconnect }))`.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the client of every version fits
 export declare function resumable<C extends { subscribe(payload: any, sink: any): () => void }>(client: C): C;

@@ -1,4 +1,22 @@
 /**
+ * Options of a graphql-ws client that keep live pages and subscriptions through a restart of the gateway. By default the client gives up
+ * when a new connection is refused, and its waits have no end. These waits are random, so that not all clients come back at once.
+ *
+ *     createClient({ url, ...reconnect });
+ */
+export const reconnect = {
+  retryAttempts: Number.POSITIVE_INFINITY,
+  shouldRetry: () => true,
+  /** At most ten seconds. @param {number} retries attempts so far */
+  retryWait(retries) {
+    const most = Math.min(10_000, 250 * 2 ** Math.min(retries, 10));
+    return /** @type {Promise<void>} */ (
+      new Promise((resolve) => setTimeout(resolve, most * (0.5 + Math.random() / 2)))
+    );
+  },
+};
+
+/**
  * The part of a graphql-ws client that is used here. Its members are declared as methods, so that the client of every version fits.
  * @typedef {object} Sink
  * @property {(result: { data?: unknown }) => void} next
@@ -11,7 +29,7 @@
  * variables again. This one sends the cursor of the last message as `since`, if the subscription declares `$since: String` and
  * passes it on. During a snapshot it has no cursor, so it requests the snapshot again; that one begins with `reset`.
  *
- *     const client = resumable(createClient({ url, retryAttempts: Infinity }));
+ *     const client = resumable(createClient({ url, ...reconnect }));
  *
  * @template {{ subscribe(payload: any, sink: any): () => void }} C
  * @param {C} client
