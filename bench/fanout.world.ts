@@ -8,7 +8,7 @@ export const documents = 10;
 export const namespaceDocument = `subscription Watch($namespace: String) {
   podChanges(snapshot: false, filter: { metadata: { namespace: { eq: $namespace } } }) {
     phase cursor totalCount removedIds
-    changes { type id object { metadata { name namespace resourceVersion labels } spec { nodeName } status { phase podIP qosClass startTime } } }
+    changes { type id at object { metadata { name namespace resourceVersion labels } spec { nodeName } status { phase podIP qosClass startTime } } }
   }
 }`;
 

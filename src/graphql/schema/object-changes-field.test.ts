@@ -196,12 +196,12 @@ test('changes of other kinds cause no read of the log', async () => {
   const waiting = next(events);
   // The first pull, which moves to the newest revision.
   await new Promise((resolve) => setTimeout(resolve, 200));
-  const { leases, bodies } = fixture.engine.source.feed.reads;
+  const { leases, now, bodies } = fixture.engine.source.feed.reads;
   fixture.statements.length = 0;
   for (let index = 0; index < 20; index += 1) fixture.apply(widgets, 'MODIFIED', sized('a', index));
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(fixture.statements.filter(({ sql }) => sql.includes('FROM change c'))).toEqual([]);
-  expect(fixture.engine.source.feed.reads).toMatchObject({ leases, bodies });
+  expect(fixture.engine.source.feed.reads).toMatchObject({ leases, now, bodies });
   fixture.apply(gadgets, 'ADDED', plain('h'));
   expect(told(await waiting)).toEqual(['ADDED Gadget h']);
 });

@@ -5,6 +5,7 @@ import type { ChangeFeed } from '../../live/feed/change-feed.ts';
 export class FeedMetrics {
   readonly #held: Gauge;
   readonly #leases: Counter;
+  readonly #short: Counter;
   readonly #changes: Counter;
   readonly #bodies: Counter;
 
@@ -18,6 +19,11 @@ export class FeedMetrics {
     this.#leases = new Counter({
       name: 'portolan_feed_leases_total',
       help: 'Read leases that the feed took to read the change log for subscriptions.',
+      registers,
+    });
+    this.#short = new Counter({
+      name: 'portolan_feed_short_reads_total',
+      help: 'Reads of the change log on the thread that serves HTTP, which need no lease: of few new changes.',
       registers,
     });
     this.#changes = new Counter({
@@ -37,6 +43,7 @@ export class FeedMetrics {
     this.#held.set(held);
     const counters = [
       [this.#leases, reads.leases],
+      [this.#short, reads.now],
       [this.#changes, reads.changes],
       [this.#bodies, reads.bodies],
     ] as const;
