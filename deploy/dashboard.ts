@@ -168,12 +168,17 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     graph('Runs of live queries', 'ops', 'Queries that run again because something has changed.', {
       '{{pod}}': 'rate(portolan_live_query_runs_total{$gateway}[$__rate_interval])',
     }),
-    graph('Reads of the change log', 'ops', 'Leases, short reads, changes and bodies that are read for subscriptions.', {
-      leases: 'sum(rate(portolan_feed_leases_total{$gateway}[$__rate_interval]))',
-      'short reads': 'sum(rate(portolan_feed_short_reads_total{$gateway}[$__rate_interval]))',
-      changes: 'sum(rate(portolan_feed_changes_read_total{$gateway}[$__rate_interval]))',
-      bodies: 'sum(rate(portolan_feed_bodies_read_total{$gateway}[$__rate_interval]))',
-    }),
+    graph(
+      'Reads of the change log',
+      'ops',
+      'Leases, short reads, changes and bodies that are read for subscriptions.',
+      {
+        leases: 'sum(rate(portolan_feed_leases_total{$gateway}[$__rate_interval]))',
+        'short reads': 'sum(rate(portolan_feed_short_reads_total{$gateway}[$__rate_interval]))',
+        changes: 'sum(rate(portolan_feed_changes_read_total{$gateway}[$__rate_interval]))',
+        bodies: 'sum(rate(portolan_feed_bodies_read_total{$gateway}[$__rate_interval]))',
+      },
+    ),
     graph('Window of changes', 'short', 'Changes in memory for subscriptions.', {
       '{{pod}}': 'portolan_feed_window_changes{$gateway}',
     }),

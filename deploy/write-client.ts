@@ -1,7 +1,7 @@
 /**
  * `@portolan/client`: the npm package for applications, made from the parts that `portolan client-config` prints.
  *
- *   OUT/index.js    hold, foldChanges, resumable
+ *   OUT/index.js    hold, foldChanges, resumable, reconnect
  *   OUT/apollo.js   the same, and the cache policies of Apollo Client
  *   OUT/urql.js     the same, and the cache policies of urql's graphcache
  *   OUT/*.d.ts      their declarations

@@ -142,13 +142,13 @@ describe.each(Object.keys(applications))('with %s', (name) => {
 test('its declarations fit applications', () => {
   writeFileSync(
     join(application, 'types.ts'),
-    `import { foldChanges, type Held, hold, type Message, resumable } from '@portolan/client';
+    `import { foldChanges, type Held, hold, type Message, reconnect, resumable } from '@portolan/client';
     import { applyChanges, cacheConfig as apollo, foldChanges as same, listPolicy, withPortolan } from '@portolan/client/apollo';
     import { cacheConfig as urql } from '@portolan/client/urql';
     import { InMemoryCache } from '@apollo/client/core';
     import { cacheExchange } from '@urql/exchange-graphcache';
     import { createClient } from 'graphql-ws';
-    export const live = resumable(createClient({ url: '' }));
+    export const live = resumable(createClient({ url: '', ...reconnect }));
     export const cache: InMemoryCache = withPortolan(new InMemoryCache(apollo));
     export const after = (held: Held<{ id: string }>, message: Message<{ id: string }>): readonly { id: string }[] => {
       applyChanges(cache, message, { filter: {} });

@@ -12,6 +12,11 @@ interface Helpers {
   readonly hold: (objects?: readonly Named[], cursor?: string) => Held;
   readonly foldChanges: (held: Held, message: object) => Held;
   readonly resumable: <C>(client: C) => C;
+  readonly reconnect: {
+    readonly retryAttempts: number;
+    shouldRetry(): boolean;
+    retryWait(retries: number): Promise<void>;
+  };
 }
 
 export interface ApolloModule extends Helpers {

@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type PrintedModules, printModules } from '../../../test/kit/printed-modules.ts';
 import { scalars } from '../types/scalars.ts';
 import { apolloConfig, apolloTypes, urqlConfig, urqlTypes } from './client-config.ts';
@@ -61,6 +61,28 @@ describe('foldChanges', () => {
     expect(foldChanges(begun, synced({ phase: 'SYNCED', cursor: 'c9' }))).toMatchObject({ cursor: 'c9', whole: true });
     expect(read.objects).toHaveLength(2);
   });
+});
+
+test.each([
+  [0, 125, 250],
+  [3, 1000, 2000],
+  [1000, 5000, 10_000],
+])('reconnect tries for ever, and waits after %i attempts from %i to %i ms', async (retries, least, most) => {
+  const { retryAttempts, shouldRetry, retryWait } = printed.urql.reconnect;
+  expect([retryAttempts, shouldRetry()]).toEqual([Number.POSITIVE_INFINITY, true]);
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const waits = new Set<number>();
+  for (let round = 0; round < 50; round += 1) {
+    const began = Date.now();
+    const waiting = retryWait(retries);
+    await vi.runAllTimersAsync();
+    await waiting;
+    waits.add(Date.now() - began);
+  }
+  expect(Math.min(...waits)).toBeGreaterThanOrEqual(least);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(most);
+  expect(waits.size).toBeGreaterThan(5);
 });
 
 test('resumable sends the last cursor again, and none while a snapshot is under way', () => {
