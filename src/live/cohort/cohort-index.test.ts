@@ -131,7 +131,7 @@ test('what is found brings clients to the same matches, and a cohort that is not
   expect(seen.fewer).toBeGreaterThan(30);
 });
 
-/** What clients hold of each object in the end: null for one that they must drop. Objects that no message names are not in it. */
+/** What clients hold of each object in the end, or why they must drop it. Objects that no message names are not in it. */
 function outcome(batch: CohortBatch): unknown {
   if (batch.kind === 'gap') return 'gap';
   const held = new Map<string, unknown>();

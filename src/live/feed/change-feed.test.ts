@@ -285,12 +285,16 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
       }
       return found;
     };
-    const first = follow();
-    await settled(setup);
+    const before = feed.reads;
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      const one = follow();
+      await settled(setup);
+      setup.write(things, name);
+      expect(await one).toEqual([name]);
+    }
+    // A read at once may fail, and is then one of a reader thread.
+    expect(feed.reads.now - before.now).toBeGreaterThan(feed.reads.leases - before.leases);
     const { leases } = feed.reads;
-    setup.write(things, 'a');
-    expect(await first).toEqual(['a']);
-    expect(feed.reads.leases).toBe(leases);
     const many = Array.from({ length: 30 }, (_, index) => `n${index}`);
     const second = follow();
     await settled(setup);
@@ -298,7 +302,6 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     setup.wake();
     expect(await second).toEqual(many);
     expect(feed.reads.leases).toBeGreaterThan(leases);
-    expect(feed.reads.now).toBeGreaterThan(0);
   });
 
   test('changes of a kind without subscribers are never read', async () => {

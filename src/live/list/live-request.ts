@@ -1,4 +1,4 @@
-/** What a live list is asked for, and where its client stands. The protocol is in live-list.ts. */
+/** The request of a live list, and the position of its client. live-list.ts describes the protocol. */
 import type { CallerRights } from '../../access/rights.ts';
 import type { Scope } from '../../access/scope.ts';
 import type { Filter } from '../../query/plan/filter.ts';
