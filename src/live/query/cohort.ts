@@ -2,7 +2,7 @@
  * A cohort: the subscribers of one live query who see the same result. It runs the query once for all of them.
  *
  *   a change concerns the query -> `touch`
- *     -> wait until max(throttle, 20 × the last run) has passed since the last run
+ *     -> wait until max(throttle, 20 × the last run, at most 30 s) has passed since the last run
  *     -> run, as one of the members that wait -> another text: the members that wait get the result
  *                                             -> the same text: rest
  *
@@ -29,6 +29,8 @@ const mostPassing = 3;
 const restAfterPassing = 1000;
 /** Runs of a query take at most this share of the time: one part of so many. */
 const restPerRun = 20;
+/** The most milliseconds of such a rest: on a busy machine a run may take seconds, and a page must not be outdated for minutes. */
+const mostRest = 30_000;
 /** While other cohorts wait, a run is followed by a pause of so many times its duration. So operations find readers and processor time. */
 const pausePerRun = 2;
 
@@ -221,7 +223,7 @@ export class Cohort<R> implements Touched {
     if (newest !== null && !isTimed && !this.#isTouched) return this.#rest(Number.POSITIVE_INFINITY);
     const pause = Math.max(
       this.#throttle,
-      restPerRun * (newest?.milliseconds ?? 0),
+      Math.min(restPerRun * (newest?.milliseconds ?? 0), mostRest),
       newest?.rest ?? 0,
       this.#failures * restAfterPassing,
     );

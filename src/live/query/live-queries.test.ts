@@ -144,6 +144,24 @@ describe('a cohort', () => {
     expect(textOf(await error)).toBe('TIMEOUT');
   });
 
+  test('rests for twenty times a run, but for at most half a minute', async () => {
+    for (const [milliseconds, rest] of [
+      [50, 1000],
+      [10_000, 30_000],
+    ] as const) {
+      const { fixture, clock, log, join } = await world({ milliseconds });
+      const { next } = join(widgets);
+      await next();
+      fixture.apply(widgets, 'ADDED', made({ name: 'b' }));
+      const waiting = next();
+      await expect.poll(() => clock.sleepers).toBe(1);
+      await clock.advance(rest - 1);
+      expect(log.runs).toBe(1);
+      await clock.advance(1);
+      expect(textOf(await waiting)).toBe(`${widgets} 2`);
+    }
+  });
+
   test('tells a member that its run failed, and goes on', async () => {
     const { clock, join } = await world();
     const [one, other] = [join(widgets), join(widgets)];

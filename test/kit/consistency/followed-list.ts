@@ -41,6 +41,8 @@ const passing = new Set([
   'UNAUTHENTICATED',
   'CACHE_NOT_READY',
   'TOO_MANY_REQUESTS',
+  // Of a machine that is too busy. The client asks again from its cursor.
+  'TIMEOUT',
 ]);
 
 export class FollowedList {
