@@ -3,8 +3,8 @@
  * cursor, whatever becomes of objects, rights, connections, the API server and the gateway.
  *
  * PORTOLAN_SEEDS is the number of seeds (default 5), from PORTOLAN_FIRST_SEED on (default 1); PORTOLAN_SEED=n runs that one alone. Several
- * processes may share a long run. A failure names its seed. The test prints one
- * JSON line: seeds, operations (steps of the schedule), checks (comparisons of a client), messages, failures.
+ * processes may share a long run. A failure names its seed. The test prints one JSON line: seeds, operations (steps of
+ * the schedule), checks (comparisons of a client), messages, failures.
  */
 import { expect, test } from 'vitest';
 import { RunCounts, runConsistency } from './kit/consistency/consistency-run.ts';
