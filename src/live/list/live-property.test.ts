@@ -4,18 +4,22 @@
  * `since` with another filter. Changes of a kind without subscribers are never read.
  */
 
-import { isDeepStrictEqual } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { describedCrd, type EngineFixture, engineFixture, made } from '../../../test/kit/engine-fixture.ts';
-import { LiveClient } from '../../../test/kit/live-client.ts';
-import { colored, type Messages, things } from '../../../test/kit/live-lists.ts';
+import {
+  CheckedSubscriber,
+  type Held,
+  type Subscription,
+  stepUntil,
+  TableHistory,
+} from '../../../test/kit/checked-subscriber.ts';
+import { describedCrd, engineFixture, made } from '../../../test/kit/engine-fixture.ts';
+import { colored, things } from '../../../test/kit/live-lists.ts';
 import { seededRandom } from '../../../test/kit/seeded-random.ts';
 import { localUser } from '../../access/caller.ts';
 import { rightsOf, seesEverything } from '../../access/rights.ts';
 import { silentLogger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
-import { parseExact } from '../../catalog/values/values.ts';
 import { matches } from '../../query/evaluate/matches.ts';
 import { everything, type Filter } from '../../query/plan/filter.ts';
 import { changesOfKind, changesStatement } from '../../store/read/changes.ts';
@@ -24,9 +28,8 @@ import { type CommittedChanges, joinCommits } from '../../store/types/change.ts'
 import type { Reader } from '../../store/types/lease.ts';
 import type { PageReader } from '../../store/types/page-reader.ts';
 import { ChangeFeed } from '../feed/change-feed.ts';
-import { decodeLiveCursor, nowhere } from '../log/live-cursor.ts';
+import { decodeLiveCursor } from '../log/live-cursor.ts';
 import { liveList } from './live-list.ts';
-import type { LiveStart } from './live-request.ts';
 
 const small: Filter = {
   kind: 'compare',
@@ -66,147 +69,6 @@ const spec = { type: 'object', properties: { size: { type: 'integer' }, color: {
 function describedKind(key: string, cluster: string) {
   const [plural = ''] = key.split('.');
   return describedCrd({ cluster, kind: plural.slice(0, -1), plural, properties: { spec } });
-}
-
-/** The contents of the table after each write, kept by the test. */
-class History {
-  /** Bodies by `kind cluster namespace name`, by revision. */
-  readonly tables = new Map<number, ReadonlyMap<string, string>>();
-  readonly #fixture: EngineFixture;
-
-  constructor(fixture: EngineFixture) {
-    this.#fixture = fixture;
-  }
-
-  /** Records the current table. */
-  async note(): Promise<void> {
-    await this.#fixture.reader.lease(async (lease) => {
-      const rows = await lease.all({
-        sql: `SELECT k.key, o.cluster, o.namespace, o.name, coalesce(b.text, json(b.body)) FROM object o JOIN body b ON b.id = o.id
-              JOIN resource r ON r.rowset = o.rowset AND r.synced = 1 JOIN kind k ON k.id = o.kind`,
-        params: [],
-      });
-      const table = new Map(rows.map((row) => [row.slice(0, 4).join(' '), String(row[4])]));
-      this.tables.set(lease.revision, table);
-    });
-  }
-
-  /** The matches of a kind at a revision; null for a revision inside a transaction, which no snapshot shows. */
-  at(revision: number, key: string, filter: Filter): ReadonlyMap<string, string> | null {
-    const table = this.tables.get(revision);
-    if (table === undefined) return null;
-    const held = new Map<string, string>();
-    for (const [id, text] of table) {
-      const [kind, cluster = '', namespace = '', name = ''] = id.split(' ');
-      if (kind !== key) continue;
-      const body = parseExact(text);
-      if (!matches(filter, { cluster, key, namespace, name, body })) continue;
-      held.set(`${cluster} ${namespace} ${name}`, JSON.stringify(body));
-    }
-    return held;
-  }
-}
-
-type Open = (start: LiveStart, key: string, filter: Filter, signal: AbortSignal) => Messages;
-
-/** A client that reads and resumes when the test calls it. */
-class Subscriber {
-  client = new LiveClient();
-  readonly key: string;
-  filter: Filter;
-  checked = 0;
-  /** The objects that were held at each cursor, to be compared when the history has been recorded. */
-  #unchecked: { readonly sequence: number; readonly filter: Filter; readonly held: ReadonlyMap<string, string> }[] = [];
-  gaps = 0;
-  readonly #open: Open;
-  readonly #history: History;
-  #stop = new AbortController();
-  #messages: Messages;
-  #pending: Promise<void> | null = null;
-  #failure: { readonly error: unknown } | null = null;
-
-  constructor(open: Open, history: History, key: string, filter: Filter) {
-    this.#open = open;
-    this.#history = history;
-    this.key = key;
-    this.filter = filter;
-    this.#messages = open({ at: 'snapshot' }, key, filter, this.#stop.signal);
-  }
-
-  /** Requests a message, unless one is pending. */
-  request(): void {
-    this.#pending ??= this.#read().catch((error: unknown) => {
-      this.#failure = { error };
-    });
-  }
-
-  async #read(): Promise<void> {
-    const step = await this.#messages.next();
-    this.#pending = null;
-    if (step.done === true) {
-      if (!this.#stop.signal.aborted) throw new Error('the list has ended by itself');
-      return;
-    }
-    if (step.value.phase === 'GAP') this.gaps += 1;
-    this.client.take(step.value);
-    const { sequence } = decodeLiveCursor(step.value.cursor);
-    if (sequence !== nowhere) this.#unchecked.push({ sequence, filter: this.filter, held: new Map(this.client.held) });
-  }
-
-  /** Compares everything that was held since the last time. */
-  check(): void {
-    if (this.#failure !== null) throw this.#failure.error;
-    for (const { sequence, filter, held } of this.#unchecked.splice(0)) {
-      const expected = this.#history.at(sequence, this.key, filter);
-      if (expected === null) continue;
-      expect(Object.fromEntries(held), `at ${sequence}`).toEqual(Object.fromEntries(expected));
-      this.checked += 1;
-    }
-  }
-
-  /** Breaks the connection. The client resumes from its newest cursor, with another filter. */
-  async resume(filter: Filter): Promise<void> {
-    await this.leave();
-    const { cursor, sequence } = this.client;
-    const held = sequence === null ? null : this.#history.at(sequence, this.key, filter);
-    this.filter = filter;
-    this.#stop = new AbortController();
-    if (cursor === null || held === null) {
-      this.client = new LiveClient();
-      this.#messages = this.#open({ at: 'snapshot' }, this.key, filter, this.#stop.signal);
-    } else {
-      // The client begins with the result of a list with this filter at the cursor.
-      this.client = new LiveClient({ held, cursor });
-      this.#messages = this.#open(
-        { at: 'cursor', cursor: decodeLiveCursor(cursor) },
-        this.key,
-        filter,
-        this.#stop.signal,
-      );
-    }
-  }
-
-  async leave(): Promise<void> {
-    this.#stop.abort();
-    await this.#pending;
-    await this.#messages.return();
-  }
-
-  /** Reads until no message is left. */
-  async drain(done: () => boolean): Promise<void> {
-    const deadline = performance.now() + 30_000;
-    for (;;) {
-      this.check();
-      this.request();
-      const quiet = await Promise.race([
-        must(this.#pending, 'it was requested').then(() => false),
-        new Promise<true>((resolve) => setTimeout(() => resolve(true), 150)),
-      ]);
-      // On a busy machine a message may take longer than any short time.
-      if (quiet && (done() || performance.now() > deadline)) break;
-    }
-    this.check();
-  }
 }
 
 /** Wakes the feed at random. Signals are sent, joined, repeated or lost. Some wakes have no signal. */
@@ -299,23 +161,32 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
     const signals = new Signals(feed, random);
     let listening = fixture.writer().onCommit((commit) => signals.note(commit));
 
-    const history = new History(fixture);
-    const open: Open = (start, key, filter, signal) => {
-      const { tree } = must(fixture.engine.source.generation().kind(key), 'the kind is in the schema');
-      return liveList(feed, {
-        kind: { key, tree },
-        filter,
-        rights: rightsOf(seesEverything, localUser),
-        clusters: null,
-        start,
-        projection: 'whole',
-        signal,
-        chunk: 2,
-        now: () => 0,
-        check: () => {},
-      });
-    };
-    const subscribers = subscriptions.map(([key, filter]) => new Subscriber(open, history, key, filter));
+    const history = new TableHistory(fixture);
+    const expectedAt = (revision: number, key: string, filter: Filter): Held | null =>
+      history.at(revision, (object) => object.key === key && matches(filter, object));
+    const subscriptionOf = (key: string, filter: Filter): Subscription => ({
+      open(start, signal) {
+        const { tree } = must(fixture.engine.source.generation().kind(key), 'the kind is in the schema');
+        return liveList(feed, {
+          kind: { key, tree },
+          filter,
+          rights: rightsOf(seesEverything, localUser),
+          clusters: null,
+          start,
+          projection: 'whole',
+          signal,
+          chunk: 2,
+          now: () => 0,
+          check: () => {},
+        });
+      },
+      expectedAt: (cursor) => expectedAt(decodeLiveCursor(cursor).sequence, key, filter),
+    });
+    const subscribers = subscriptions.map(([key, filter]) => ({
+      key,
+      filter,
+      checked: new CheckedSubscriber(subscriptionOf(key, filter)),
+    }));
     const speeds = subscribers.map(({ key }) => (key === parts ? 0.5 : random()));
 
     const object = (name: string, uid?: string) =>
@@ -340,9 +211,12 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
       } else if (chance < 0.16) {
         // A relist with few differences: only one object changes.
         const one = pick(names);
-        const rows = [...(history.tables.get(fixture.writer().revision()) ?? [])].filter(([id]) =>
-          id.startsWith(`${key} ${cluster} `),
-        );
+        const rows = [
+          ...must(
+            history.at(fixture.writer().revision(), (object) => object.key === key && object.cluster === cluster),
+            'each write is noted',
+          ),
+        ];
         const kept = rows.filter(([id]) => !id.endsWith(` ${one}`)).map(([, body]) => body);
         await fixture.sync(key, random() < 0.5 ? kept : [...kept, object(one)], cluster);
       } else if (chance < 0.3) {
@@ -363,32 +237,43 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
     };
 
     await history.note();
-    for (let step = 0; step < 300; step += 1) {
+    const checkedOf = (key: string) =>
+      Math.max(...subscribers.filter((each) => each.key === key).map(({ checked: { checked } }) => checked));
+    const isEnough = () =>
+      subscribers.reduce((sum, { checked: { checked } }) => sum + checked, 0) > 50 &&
+      subscribed.every((key) => checkedOf(key) > 5) &&
+      subscribers.some(({ checked: { gaps } }) => gaps > 0);
+    await stepUntil(300, isEnough, async () => {
       await write();
-      for (const subscriber of subscribers) subscriber.check();
+      for (const { checked } of subscribers) checked.check();
       for (const [index, subscriber] of subscribers.entries()) {
-        if (random() < must(speeds[index], 'a speed')) subscriber.request();
-        if (random() < 0.03) await subscriber.resume(pick(filtersOf(subscriber.key)));
+        const { key, checked } = subscriber;
+        if (random() < must(speeds[index], 'a speed')) checked.request();
+        if (random() < 0.03) {
+          await checked.leave();
+          const filter = pick(filtersOf(key));
+          // The client begins with the result of a list with the new filter at its cursor.
+          const { cursor, sequence } = checked.client;
+          const held = sequence === null ? null : expectedAt(sequence, key, filter);
+          const from = cursor === null || held === null ? null : { held, cursor };
+          await checked.resume(subscriptionOf(key, filter), from);
+          subscriber.filter = filter;
+        }
       }
-    }
+    });
+    expect(isEnough()).toBe(true);
     const revision = fixture.writer().revision();
     // The signal of the last commit may be lost.
     feed.wake();
-    const expected = ({ key, filter }: Subscriber) =>
-      Object.fromEntries(must(history.at(revision, key, filter), 'the last revision was noted'));
-    const held = ({ client }: Subscriber) => Object.fromEntries(client.held);
-    await Promise.all(subscribers.map((each) => each.drain(() => isDeepStrictEqual(held(each), expected(each)))));
-    for (const each of subscribers) expect(held(each)).toEqual(expected(each));
-    expect(subscribers.reduce((sum, { checked }) => sum + checked, 0)).toBeGreaterThan(50);
-    for (const key of subscribed) {
-      const checked = subscribers.filter((each) => each.key === key).map((each) => each.checked);
-      expect(Math.max(...checked), key).toBeGreaterThan(5);
-    }
-    expect(subscribers.reduce((sum, { gaps }) => sum + gaps, 0)).toBeGreaterThan(0);
+    await Promise.all(
+      subscribers.map(({ key, filter, checked }) =>
+        checked.drain(must(expectedAt(revision, key, filter), 'the last revision was noted')),
+      ),
+    );
     const layouts = await fixture.reader.lease((lease) => readLayouts(lease));
     const idOf = (key: string) => must(layouts.get(key)?.kindId, 'the kind is in the store');
     expect([...readKinds].sort()).toEqual(subscribed.map(idOf).sort());
     expect(feed.reads.now > 0).toBe(pages !== null);
-    await Promise.all(subscribers.map((subscriber) => subscriber.leave()));
+    await Promise.all(subscribers.map(({ checked }) => checked.leave()));
   },
 );

@@ -3,21 +3,24 @@
  * kinds that matched at that cursor and that its caller could see. It holds for random writes, lists, rights, commit signals and reading
  * speeds, across GAPs, and for clients that resume by `since`.
  */
-import { isDeepStrictEqual } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { describedCrd, type EngineFixture, engineFixture, made } from '../../../test/kit/engine-fixture.ts';
-import { LiveClient } from '../../../test/kit/live-client.ts';
-import { colored, type Messages, things } from '../../../test/kit/live-lists.ts';
+import {
+  CheckedSubscriber,
+  type Held,
+  type Subscription,
+  stepUntil,
+  TableHistory,
+} from '../../../test/kit/checked-subscriber.ts';
+import { describedCrd, engineFixture, made } from '../../../test/kit/engine-fixture.ts';
+import { colored, things } from '../../../test/kit/live-lists.ts';
 import { seededRandom } from '../../../test/kit/seeded-random.ts';
 import { allRows, isVisible, noRows, type Scope, type Scopes, scopeIn } from '../../access/scope.ts';
 import { silentLogger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
-import { parseExact } from '../../catalog/values/values.ts';
 import { matches } from '../../query/evaluate/matches.ts';
 import { clustersIn, everything, type Filter } from '../../query/plan/filter.ts';
 import { ChangeFeed } from '../feed/change-feed.ts';
-import type { LiveStart } from '../list/live-request.ts';
-import { cursorMarks, decodeLiveCursor, nowhere } from '../log/live-cursor.ts';
+import { cursorMarks, decodeLiveCursor } from '../log/live-cursor.ts';
 import { liveObjects } from './live-objects.ts';
 
 const gears = 'gears.example.com';
@@ -59,153 +62,6 @@ const sightOf = new Map(
   ),
 );
 
-/** The contents of the tables after each write. */
-class History {
-  readonly #tables = new Map<number, ReadonlyMap<string, string>>();
-  readonly #fixture: EngineFixture;
-
-  constructor(fixture: EngineFixture) {
-    this.#fixture = fixture;
-  }
-
-  async note(): Promise<void> {
-    await this.#fixture.reader.lease(async (lease) => {
-      const rows = await lease.all({
-        sql: `SELECT k.key, o.cluster, o.namespace, o.name, coalesce(b.text, json(b.body)) FROM object o JOIN body b ON b.id = o.id
-              JOIN resource r ON r.rowset = o.rowset AND r.synced = 1 JOIN kind k ON k.id = o.kind`,
-        params: [],
-      });
-      this.#tables.set(lease.revision, new Map(rows.map((row) => [row.slice(0, 4).join(' '), String(row[4])])));
-    });
-  }
-
-  /** The matches at a revision; null for a revision inside a transaction, which no snapshot shows. */
-  at(
-    revision: number,
-    keys: readonly string[],
-    filter: Filter,
-    sight: Scopes,
-  ): Readonly<Record<string, string>> | null {
-    const table = this.#tables.get(revision);
-    if (table === undefined) return null;
-    const held: Record<string, string> = {};
-    for (const [id, text] of table) {
-      const [key = '', cluster = '', namespace = '', name = ''] = id.split(' ');
-      const body = parseExact(text);
-      const identity = { cluster, key, namespace, name };
-      if (!keys.includes(key) || !isVisible(sight.of(key), identity)) continue;
-      if (matches(filter, { ...identity, body })) held[id] = JSON.stringify(body);
-    }
-    return held;
-  }
-}
-
-type Open = (start: LiveStart, of: Subscription, signal: AbortSignal) => Messages;
-
-interface Subscription {
-  readonly keys: readonly string[];
-  readonly filter: Filter;
-  readonly isOptional: boolean;
-}
-
-class Subscriber {
-  readonly of: Subscription;
-  client = newClient();
-  checked = 0;
-  gaps = 0;
-  /** LIVE messages with changes of several kinds. */
-  mixed = 0;
-  readonly #open: Open;
-  readonly #history: History;
-  #unchecked: { readonly cursor: string; readonly held: ReadonlyMap<string, string> }[] = [];
-  #stop = new AbortController();
-  #messages: Messages;
-  #pending: Promise<void> | null = null;
-  #failure: { readonly error: unknown } | null = null;
-
-  constructor(open: Open, history: History, of: Subscription) {
-    this.#open = open;
-    this.#history = history;
-    this.of = of;
-    this.#messages = open({ at: 'snapshot' }, of, this.#stop.signal);
-  }
-
-  request(): void {
-    this.#pending ??= this.#read().catch((error: unknown) => {
-      this.#failure = { error };
-    });
-  }
-
-  async #read(): Promise<void> {
-    const step = await this.#messages.next();
-    this.#pending = null;
-    if (step.done === true) {
-      if (!this.#stop.signal.aborted) throw new Error('the list has ended by itself');
-      return;
-    }
-    const { phase, cursor, changes } = step.value;
-    if (phase === 'GAP') this.gaps += 1;
-    if (phase === 'LIVE' && new Set(changes.map(({ identity }) => identity.key)).size > 1) this.mixed += 1;
-    this.client.take(step.value);
-    if (decodeLiveCursor(cursor).sequence !== nowhere) {
-      this.#unchecked.push({ cursor, held: new Map(this.client.held) });
-    }
-  }
-
-  /** Compares everything that was held since the last time. */
-  check(): void {
-    if (this.#failure !== null) throw this.#failure.error;
-    const { keys, filter } = this.of;
-    for (const { cursor, held } of this.#unchecked.splice(0)) {
-      const { sequence, epoch: _, ...marks } = decodeLiveCursor(cursor);
-      const sight = must(
-        sightOf.get(JSON.stringify([keys, clustersIn(filter), marks])),
-        'the marks are of one of the scopes',
-      );
-      const expected = this.#history.at(sequence, keys, filter, sight);
-      if (expected === null) continue;
-      expect(Object.fromEntries(held), `at ${sequence}`).toEqual(expected);
-      this.checked += 1;
-    }
-  }
-
-  /** Breaks the connection. The client resumes from its newest cursor. */
-  async resume(): Promise<void> {
-    await this.leave();
-    this.check();
-    const { cursor, held } = this.client;
-    this.#stop = new AbortController();
-    const start: LiveStart = cursor === null ? { at: 'snapshot' } : { at: 'cursor', cursor: decodeLiveCursor(cursor) };
-    // A client that lost its connection inside a snapshot drops what it has.
-    this.client = newClient(cursor === null || !this.client.isWhole ? undefined : { held: new Map(held), cursor });
-    this.#messages = this.#open(this.client.cursor === null ? { at: 'snapshot' } : start, this.of, this.#stop.signal);
-  }
-
-  async leave(): Promise<void> {
-    this.#stop.abort();
-    await this.#pending;
-    await this.#messages.return();
-  }
-
-  async drain(done: () => boolean): Promise<void> {
-    const deadline = performance.now() + 30_000;
-    for (;;) {
-      this.check();
-      this.request();
-      const quiet = await Promise.race([
-        must(this.#pending, 'it was requested').then(() => false),
-        new Promise<true>((resolve) => setTimeout(() => resolve(true), 150)),
-      ]);
-      if (quiet && (done() || performance.now() > deadline)) break;
-    }
-    this.check();
-  }
-}
-
-function newClient(held?: ConstructorParameters<typeof LiveClient>[0]): LiveClient {
-  return new LiveClient(held, ({ key, cluster, namespace, name }) => [key, cluster, namespace, name].join(' '));
-}
-
 test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
   'clients hold what matches at each cursor, of all their kinds, seed %i',
   async (seed) => {
@@ -226,25 +82,43 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
     let listening = fixture.writer().onCommit((commit) => feed.wake(commit));
     let sight = must(sights[0], 'a sight');
 
-    const history = new History(fixture);
-    const open: Open = (start, { keys, filter, isOptional }, signal) =>
-      liveObjects(feed, {
-        kinds: keys.map((key) => ({
-          kind: { key, tree: must(fixture.engine.source.generation().kind(key), 'the kind is in the schema').tree },
-          clusters,
-          isOptional,
-        })),
-        filter,
-        rights: { at: async () => sight, after: () => sight },
-        start,
-        projection: 'whole',
-        signal,
-        chunk: 3,
-        now: () => 0,
-        check: () => {},
+    const history = new TableHistory(fixture);
+    const expectedAt = (revision: number, keys: readonly string[], filter: Filter, seen: Scopes): Held | null =>
+      history.at(revision, (object) => {
+        const isSeen = keys.includes(object.key) && isVisible(seen.of(object.key), object);
+        return isSeen && matches(filter, object);
       });
+    const subscriptionOf = (keys: readonly string[], filter: Filter, isOptional: boolean): Subscription => ({
+      open: (start, signal) =>
+        liveObjects(feed, {
+          kinds: keys.map((key) => ({
+            kind: { key, tree: must(fixture.engine.source.generation().kind(key), 'the kind is in the schema').tree },
+            clusters,
+            isOptional,
+          })),
+          filter,
+          rights: { at: async () => sight, after: () => sight },
+          start,
+          projection: 'whole',
+          signal,
+          chunk: 3,
+          now: () => 0,
+          check: () => {},
+        }),
+      expectedAt(cursor) {
+        const { sequence, epoch: _, ...marks } = decodeLiveCursor(cursor);
+        const seen = must(
+          sightOf.get(JSON.stringify([keys, clustersIn(filter), marks])),
+          'the marks are of one of the scopes',
+        );
+        return expectedAt(sequence, keys, filter, seen);
+      },
+    });
     const subscribers = followed.flatMap((keys, index) =>
-      filters.map((filter) => new Subscriber(open, history, { keys, filter, isOptional: index % 2 === 0 })),
+      filters.map((filter) => {
+        const subscription = subscriptionOf(keys, filter, index % 2 === 0);
+        return { keys, filter, subscription, checked: new CheckedSubscriber(subscription) };
+      }),
     );
     const speeds = subscribers.map(() => random());
 
@@ -287,24 +161,31 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
     };
 
     await history.note();
-    for (let step = 0; step < 300; step += 1) {
+    const sum = (of: (subscriber: CheckedSubscriber) => number) =>
+      subscribers.reduce((total, { checked }) => total + of(checked), 0);
+    const isEnough = () =>
+      sum(({ checked }) => checked) > 200 && sum(({ mixed }) => mixed) > 5 && sum(({ gaps }) => gaps) > 0;
+    await stepUntil(300, isEnough, async () => {
       await write();
-      for (const subscriber of subscribers) subscriber.check();
-      for (const [index, subscriber] of subscribers.entries()) {
-        if (random() < must(speeds[index], 'a speed')) subscriber.request();
-        if (random() < 0.02) await subscriber.resume();
+      for (const { checked } of subscribers) checked.check();
+      for (const [index, { checked, subscription }] of subscribers.entries()) {
+        if (random() < must(speeds[index], 'a speed')) checked.request();
+        if (random() < 0.02) {
+          await checked.leave();
+          const { cursor, held, isWhole } = checked.client;
+          // A client that lost its connection inside a snapshot drops what it has.
+          await checked.resume(subscription, cursor === null || !isWhole ? null : { held: new Map(held), cursor });
+        }
       }
-    }
+    });
+    expect(isEnough()).toBe(true);
     const revision = fixture.writer().revision();
     feed.wake();
-    const expected = ({ of: { keys, filter } }: Subscriber) =>
-      must(history.at(revision, keys, filter, sight), 'the last revision was noted');
-    const held = ({ client }: Subscriber) => Object.fromEntries(client.held);
-    await Promise.all(subscribers.map((each) => each.drain(() => isDeepStrictEqual(held(each), expected(each)))));
-    for (const each of subscribers) expect(held(each)).toEqual(expected(each));
-    expect(subscribers.reduce((sum, { checked }) => sum + checked, 0)).toBeGreaterThan(200);
-    expect(subscribers.reduce((sum, { mixed }) => sum + mixed, 0)).toBeGreaterThan(5);
-    expect(subscribers.reduce((sum, { gaps }) => sum + gaps, 0)).toBeGreaterThan(0);
-    await Promise.all(subscribers.map((subscriber) => subscriber.leave()));
+    await Promise.all(
+      subscribers.map(({ keys, filter, checked }) =>
+        checked.drain(must(expectedAt(revision, keys, filter, sight), 'the last revision was noted')),
+      ),
+    );
+    await Promise.all(subscribers.map(({ checked }) => checked.leave()));
   },
 );
