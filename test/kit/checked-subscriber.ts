@@ -1,6 +1,6 @@
 /**
- * Shared by the property tests of live lists: the tables after each write, and a subscriber whose objects are compared with the table
- * at each cursor.
+ * Shared by the property tests of live lists: the tables after each write, and a subscriber. Its objects are compared with the table at
+ * each cursor.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
@@ -157,8 +157,8 @@ function clientOfKinds(held?: { readonly held: Held; readonly cursor: string }):
 }
 
 /**
- * Takes steps until `isEnough`: at least `least` steps, at most ten times as many. How many messages a run has depends on the speed of
- * the machine, so a fixed number of steps does not tell how much was compared.
+ * Takes steps until `isEnough`: at least `least` steps, at most ten times as many. A fixed number of steps is not enough on some machines,
+ * because the number of messages depends on the speed.
  */
 export async function stepUntil(least: number, isEnough: () => boolean, step: () => Promise<void>): Promise<void> {
   for (let steps = 0; steps < least || (steps < 10 * least && !isEnough()); steps += 1) await step();

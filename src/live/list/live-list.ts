@@ -29,9 +29,10 @@ import { digest } from '../../query/plan/fingerprint.ts';
 import { readLogFloor } from '../../store/read/changes.ts';
 import type { CohortMessage } from '../cohort/cohort-batch.ts';
 import type { ChangeFeed } from '../feed/change-feed.ts';
+import { type Messages, orStopped, stopped } from '../feed/running-list.ts';
 import { nowhere, scopeMark } from '../log/live-cursor.ts';
 import { moveScope } from '../snapshot/scope-move.ts';
-import { JoinedCohort, type Messages, message, orStopped, type Run, stopped, whenReady } from './list-run.ts';
+import { JoinedCohort, message, type Run, readKind } from './list-run.ts';
 import { snapshot } from './list-snapshot.ts';
 import type { LivePosition, LiveRequest, LiveStart } from './live-request.ts';
 import { pushingOf } from './push-groups.ts';
@@ -100,7 +101,7 @@ function successorOf({ epoch, sequence, visible, count }: LivePosition): LiveSta
 async function* begin(run: Run): Messages<LivePosition | null> {
   const { start } = run.request;
   if (start.at === 'snapshot') return yield* snapshot(run);
-  const store = await whenReady(run, start, async (lease, _view, kindId, scopes) => ({
+  const store = await readKind(run, start, async (lease, _view, kindId, scopes) => ({
     epoch: lease.epoch,
     sequence: lease.revision,
     floor: await readLogFloor(lease, kindId),

@@ -215,3 +215,26 @@ test('a client that waits keeps up with the log while only other kinds change', 
   put(things, 'b');
   expect(await pending).toMatchObject({ phase: 'LIVE', totalCount: 2 });
 });
+
+test('many snapshots at once read two at a time, so that they do not take all readers', async () => {
+  const { feed, start, list } = await world({ [things]: allRows, [gears]: allRows });
+  await list(things, 'a', 'b', 'c');
+  await list(gears, 'd');
+  const lease = feed.lease.bind(feed);
+  let [open, most] = [0, 0];
+  feed.lease = async (work, signal) => {
+    open += 1;
+    most = Math.max(most, open);
+    try {
+      return await lease(work, signal);
+    } finally {
+      open -= 1;
+    }
+  };
+  const lists = Array.from({ length: 10 }, () => start());
+  const upToSynced = async (messages: Messages): Promise<void> => {
+    while ((await nextOf(messages)).phase !== 'SYNCED');
+  };
+  await Promise.all(lists.map(upToSynced));
+  expect(most).toBe(2);
+});

@@ -28,6 +28,7 @@ import { digest } from '../../query/plan/fingerprint.ts';
 import { readChangedKinds, readLogFloor } from '../../store/read/changes.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { ChangeFeed, Membership } from '../feed/change-feed.ts';
+import { type Messages, stopped } from '../feed/running-list.ts';
 import type { LiveStart } from '../list/live-request.ts';
 import { cursorMarks, type LiveCursor, nowhere } from '../log/live-cursor.ts';
 import { StandingWaits } from '../signals/standing-waits.ts';
@@ -39,7 +40,7 @@ import {
   type Sight,
   visibleIn,
 } from './objects-pull.ts';
-import { type Messages, message, type Run, stopped, whenReady } from './objects-run.ts';
+import { message, type Run, readKinds } from './objects-run.ts';
 import { snapshot } from './objects-snapshot.ts';
 import { messageOf, positionAfter, sharedPull } from './shared-pull.ts';
 
@@ -139,7 +140,7 @@ class Waits {
 async function* begin(run: Run): Messages<ObjectsPosition | null> {
   const { start } = run.request;
   if (start.at === 'snapshot') return yield* snapshot(run);
-  const store = await whenReady(run, start, async (lease, _view, sight, unsynced) => ({
+  const store = await readKinds(run, start, async (lease, _view, sight, unsynced) => ({
     epoch: lease.epoch,
     sequence: lease.revision,
     floor: await floorOf(lease, run, sight),

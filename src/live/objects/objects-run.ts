@@ -1,11 +1,11 @@
 /** A live list of several kinds that runs: its end, its messages, and its first read of the store. */
 import type { Scope, Scopes } from '../../access/scope.ts';
-import { PortolanError } from '../../base/errors.ts';
 import { missingOf, notReady, readiness } from '../../query/read/readiness.ts';
 import { readView, type View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { LiveMessage } from '../cohort/cohort-batch.ts';
 import type { ChangeFeed } from '../feed/change-feed.ts';
+import { notYetSynced, whenReady } from '../feed/running-list.ts';
 import type { LiveRequest, LiveStart } from '../list/live-request.ts';
 import { cursorMarks, writeLiveCursor } from '../log/live-cursor.ts';
 import {
@@ -15,8 +15,6 @@ import {
   type Sight,
   visibleIn,
 } from './objects-pull.ts';
-
-export type Messages<T> = AsyncGenerator<LiveMessage, T, undefined>;
 
 /** A live list that runs. */
 export interface Run {
@@ -31,10 +29,6 @@ export interface Run {
   lastPull: string | null;
 }
 
-export function stopped({ feed, request }: Run): boolean {
-  return request.signal.aborted || feed.closed;
-}
-
 export function message(
   phase: LiveMessage['phase'],
   { epoch, sequence, sight }: Pick<ObjectsPosition, 'epoch' | 'sequence'> & { readonly sight?: Sight },
@@ -45,37 +39,29 @@ export function message(
 }
 
 /** Waits until the kinds are synced, then reads. Null when the list was stopped. */
-export async function whenReady<T>(
+export function readKinds<T>(
   run: Run,
   start: LiveStart,
   read: (lease: Lease, view: View, sight: Sight, unsynced: readonly string[], scopes: Scopes) => Promise<T>,
 ): Promise<T | null> {
-  const { feed, request } = run;
-  while (!stopped(run)) {
-    const seen = feed.wakes;
-    request.check(start);
-    try {
-      return await unlessStopped(run, async (lease) => {
-        const scopes = await request.rights.at(lease);
-        const view = await readView(lease, scopes);
-        const visible = visibleIn(request, scopes);
-        const unsynced = await requireSynced(lease, request, visible);
-        const kindIds = new Map<string, number>();
-        for (const { kind } of request.kinds) {
-          const id = view.get(kind.key, 'watch')?.kindId;
-          if (id === undefined) {
-            throw new PortolanError('CACHE_NOT_READY', `${kind.key} has not been synced yet; try again in a moment.`);
-          }
-          kindIds.set(kind.key, id);
-        }
-        return read(lease, view, { visible, kindIds, marks: cursorMarks(visible) }, unsynced, scopes);
-      });
-    } catch (error) {
-      if (!(error instanceof PortolanError && error.code === 'CACHE_NOT_READY')) throw error;
-    }
-    await feed.changed(seen, request.signal);
-  }
-  return null;
+  const { request } = run;
+  return whenReady(run, {
+    check: () => request.check(start),
+    ofSnapshot: start.at === 'snapshot',
+    async read(lease) {
+      const scopes = await request.rights.at(lease);
+      const view = await readView(lease, scopes);
+      const visible = visibleIn(request, scopes);
+      const unsynced = await requireSynced(lease, request, visible);
+      const kindIds = new Map<string, number>();
+      for (const { kind } of request.kinds) {
+        const id = view.get(kind.key, 'watch')?.kindId;
+        if (id === undefined) throw notYetSynced(kind.key);
+        kindIds.set(kind.key, id);
+      }
+      return read(lease, view, { visible, kindIds, marks: cursorMarks(visible) }, unsynced, scopes);
+    },
+  });
 }
 
 /**
@@ -103,14 +89,4 @@ async function requireSynced(
   if (optional.length > 0 && !states.some(({ synced }) => synced)) throw notReady(states, keys, undefined, true);
   const synced = new Set(found.flatMap(({ key, synced: is }) => (is ? key : [])));
   return keys.filter((key) => !synced.has(key));
-}
-
-/** Reads in a lease; null when the list was stopped meanwhile. An error of the reader is ignored then. */
-export async function unlessStopped<T>(run: Run, work: (lease: Lease) => Promise<T>): Promise<T | null> {
-  try {
-    return await run.feed.lease(work, run.request.signal);
-  } catch (error) {
-    if (stopped(run)) return null;
-    throw error;
-  }
 }

@@ -9,8 +9,9 @@
 import { isSameScope, scopeText } from '../../access/scope.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { LiveMessage } from '../cohort/cohort-batch.ts';
+import { orStopped } from '../feed/running-list.ts';
 import { type ObjectsPosition, type Pulled, pull, type Sight, visibleIn } from './objects-pull.ts';
-import { message, type Run, stopped, unlessStopped } from './objects-run.ts';
+import { message, type Run } from './objects-run.ts';
 
 /**
  * The changes after the position, whose count is that from the position on. Null when the list was stopped.
@@ -19,20 +20,18 @@ import { message, type Run, stopped, unlessStopped } from './objects-run.ts';
 export async function sharedPull(run: Run, position: ObjectsPosition, wakes: number): Promise<Pulled | 'gap' | null> {
   const { feed, request, question } = run;
   const from: ObjectsPosition = position.count === null ? position : { ...position, count: 0 };
-  const own = (): Promise<Pulled | 'gap' | null> => unlessStopped(run, (lease) => pull(lease, request, from));
+  const work = (lease: Lease): Promise<Pulled | 'gap'> => pull(lease, request, from);
+  const own = (): Promise<Pulled | 'gap' | null> => orStopped(run, feed.lease(work, request.signal));
   const { epoch, sequence, sight, empty, count } = from;
   const key = ['pull', question, epoch, sequence, wakes, sightText(sight), [...empty].sort().join(), count].join(' ');
   // A change that no signal has told yet ended the wait. The kept pull does not have it.
   if (run.lastPull === key) return own();
   run.lastPull = key;
-  let pulled: Pulled | 'gap';
-  try {
-    const work = (lease: Lease): Promise<Pulled | 'gap'> => pull(lease, request, from);
-    pulled = await feed.shared(key, () => feed.lease(work));
-  } catch (error) {
-    if (stopped(run)) return null;
-    throw error;
-  }
+  const pulled = await orStopped(
+    run,
+    feed.shared(key, () => feed.lease(work)),
+  );
+  if (pulled === null) return null;
   // The rights of another caller may have decided.
   if (pulled === 'gap') return own();
   const visible = visibleIn(request, await request.rights.after({ epoch, sequence: pulled.revision }));
