@@ -102,6 +102,8 @@ async function measure(options: Options, directory: string, stores: string, serv
     large: [],
     idle: [],
     busy: [],
+    bareIdle: [],
+    bareBusy: [],
     restarts: [],
   } as Record<Asked, Load[]>;
   for (let turn = 0; turn < turns; turn += 1) {
@@ -113,20 +115,26 @@ async function measure(options: Options, directory: string, stores: string, serv
     // One connection keeps its one thread busy; more would only queue.
     loads.array.push(await load(array, first, seconds, 1));
   }
-  await Promise.all([plain.stop(), array.stop(), large?.stop()]);
+  await Promise.all([array.stop(), large?.stop()]);
 
   let [changes, walMb, churned] = [0, 0, 0];
-  for (let turn = 0; turn < turns; turn += 1) {
-    loads.idle.push(await load(gateway, first, seconds, 1));
-    loads.restarts.push(await load(gateway, restarts, seconds, 1));
+  const whileChanging = async (asked: () => Promise<void>): Promise<void> => {
     const over = once(gateway.child, 'message');
     gateway.child.send({ changesMs: (seconds + 1) * 1000 });
-    loads.busy.push(await load(gateway, first, seconds, 1));
+    await asked();
     const [told] = (await over) as [{ changes: number; walMb: number; seconds: number }];
     changes += told.changes;
     churned += told.seconds;
     walMb = Math.max(walMb, told.walMb);
+  };
+  for (let turn = 0; turn < turns; turn += 1) {
+    loads.idle.push(await load(gateway, first, seconds, 1));
+    loads.restarts.push(await load(gateway, restarts, seconds, 1));
+    await whileChanging(async () => void loads.busy.push(await load(gateway, first, seconds, 1)));
+    loads.bareIdle.push(await load(plain, first, seconds, 1));
+    await whileChanging(async () => void loads.bareBusy.push(await load(plain, first, seconds, 1)));
   }
+  await plain.stop();
   const others = await askOthers(gateway, seconds);
   await gateway.stop();
   const client = options.client ? await listInClient(objects, directory, start) : null;
@@ -143,6 +151,7 @@ async function measure(options: Options, directory: string, stores: string, serv
     depth: ratios('deep', 'ours', 'p50Ms'),
     million: ratios('large', 'ours', 'p50Ms'),
     churn: ratios('busy', 'idle', 'p99Ms'),
+    bareChurn: ratios('bareBusy', 'bareIdle', 'p99Ms'),
     restartsMs: medianLoad(loads.restarts).p50Ms,
     walMb,
   };
@@ -169,6 +178,8 @@ async function measure(options: Options, directory: string, stores: string, serv
     ['page one, one connection, idle', medianLoad(loads.idle)],
     ['page one by restarts, one connection', medianLoad(loads.restarts)],
     [`page one, one connection, ${Math.round(changes / churned)} changes/s`, medianLoad(loads.busy)],
+    ['page one by SQL, one connection, idle', medianLoad(loads.bareIdle)],
+    ['page one by SQL, one connection, under changes', medianLoad(loads.bareBusy)],
     ...others,
   ];
   for (const [what, each] of named)
@@ -180,7 +191,18 @@ async function measure(options: Options, directory: string, stores: string, serv
   if (bounds.some((bound) => isKept(bound) === false)) process.exitCode = 1;
 }
 
-type Asked = 'ours' | 'counted' | 'bare' | 'array' | 'deep' | 'large' | 'idle' | 'busy' | 'restarts';
+type Asked =
+  | 'ours'
+  | 'counted'
+  | 'bare'
+  | 'array'
+  | 'deep'
+  | 'large'
+  | 'idle'
+  | 'busy'
+  | 'bareIdle'
+  | 'bareBusy'
+  | 'restarts';
 
 interface Bound {
   readonly what: string;
