@@ -19,14 +19,20 @@ export function pushingOf(run: Run, { epoch, visible }: LivePosition): Pushing |
   const id = `${epoch} ${scopeText(visible)}`;
   const found = known.get(id) ?? {
     prepare(message, upTo) {
+      let scopes: ReturnType<typeof rights.after>;
       try {
         group.check();
+        scopes = rights.after({ epoch, sequence: upTo });
       } catch {
         // It throws again in the generator.
         return null;
       }
-      const scopes = rights.after({ epoch, sequence: upTo });
-      if (scopes instanceof Promise || !isSameScope(visible, scopes.of(kind.key, 'watch'))) return null;
+      if (scopes instanceof Promise) {
+        // The generator asks again, and gets the error of a read that fails.
+        scopes.catch(() => {});
+        return null;
+      }
+      if (!isSameScope(visible, scopes.of(kind.key, 'watch'))) return null;
       return group.prepare(message);
     },
   };
