@@ -19,9 +19,12 @@ export function sharedDirectory(purpose: string): string {
 /** A new directory that is removed when the running test has finished. */
 export function temporaryDirectory(purpose: string): string {
   const directory = sharedDirectory(purpose);
-  onTestFinished(() => {
-    rmSync(directory, { recursive: true, force: true });
-    left.delete(directory);
-  });
+  onTestFinished(() => removeDirectory(directory));
   return directory;
+}
+
+/** Removes such a directory before the test has finished: for tests that make many. */
+export function removeDirectory(directory: string): void {
+  rmSync(directory, { recursive: true, force: true });
+  left.delete(directory);
 }

@@ -11,7 +11,7 @@ import { must } from '../../../src/base/must.ts';
 import { Dice } from '../../fuzz/dice.ts';
 import { eventually } from '../eventually.ts';
 import { type RunningGateway, runGateway } from '../gateway.ts';
-import { sharedDirectory } from '../temporary-directory.ts';
+import { removeDirectory, sharedDirectory } from '../temporary-directory.ts';
 import { FollowedList } from './followed-list.ts';
 import { FollowedQuery, textOf } from './followed-query.ts';
 import { type GatewayProxy, startGatewayProxy } from './gateway-proxy.ts';
@@ -95,7 +95,8 @@ class ConsistencyRun {
   readonly #dice: Dice;
   readonly #options: RunOptions;
   readonly #counts: RunCounts;
-  readonly #file = join(sharedDirectory('consistency'), 'store.db');
+  readonly #directory = sharedDirectory('consistency');
+  readonly #file = join(this.#directory, 'store.db');
   readonly #clients: LiveClient[] = [];
   readonly #broken: unknown[] = [];
   #disturbances = 0;
@@ -164,6 +165,7 @@ class ConsistencyRun {
     await this.#proxy?.close();
     await this.#gateway?.close();
     await this.#cluster.close();
+    removeDirectory(this.#directory);
   }
 
   async #requireCaughtUp(): Promise<void> {
