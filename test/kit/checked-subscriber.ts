@@ -113,11 +113,10 @@ export class CheckedSubscriber {
   }
 
   /**
-   * Breaks the connection and resumes.
+   * Connects again, after `leave`.
    * @param from the objects that the client begins with, and their cursor; null for a snapshot.
    */
-  async resume(of: Subscription, from: { readonly held: Held; readonly cursor: string } | null): Promise<void> {
-    await this.leave();
+  resume(of: Subscription, from: { readonly held: Held; readonly cursor: string } | null): void {
     this.#of = of;
     this.#stop = new AbortController();
     this.client = clientOfKinds(from ?? undefined);

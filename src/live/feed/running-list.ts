@@ -63,8 +63,8 @@ export function notYetSynced(key: string): PortolanError {
 export type SnapshotSender<T extends TakenSnapshot> = Omit<ChunkSender<T>, 'snapshots' | 'shared' | 'isStopped'>;
 
 /**
- * Sends the SNAPSHOT messages; the caller sends SYNCED. A snapshot that cannot be sent to its end is replaced by another one: the log may
- * no longer reach back to it, or the caller may see other rows.
+ * Sends the SNAPSHOT messages; the caller sends SYNCED. If a snapshot cannot be sent to its end, another one is sent. The log may no longer
+ * reach back to it, or the caller may see other rows.
  * @param join joins or takes a snapshot; null when the list was stopped
  * @param senderOf tells how the chunks of the joined snapshot are sent
  * @returns the result of `join` for the snapshot that was sent; null when the list was stopped

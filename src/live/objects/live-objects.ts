@@ -3,8 +3,8 @@
  *
  *   snapshot of all kinds at revision R: SNAPSHOT … SYNCED(R) -> wait -> pull -> LIVE(U) -> wait -> pull …
  *
- * One cursor is enough, because sequence numbers are of the whole log. Messages of live lists of single kinds cannot be merged: each has
- * its own end of a stretch, and between two ends no cursor is true for both kinds. So a pull reads the changes of all kinds in one
+ * One cursor is enough, because sequence numbers are of the whole log. Messages of live lists of single kinds cannot be merged. Each has
+ * its own end of a stretch. Between two ends no cursor is true for both kinds. So a pull reads the changes of all kinds in one
  * lease, up to one sequence number. The feed only wakes: its cohorts say when a change concerns the filter and the scope of a kind. Lists
  * that ask the same at the same position share a pull and its message (shared-pull.ts), and a snapshot (objects-snapshot.ts).
  *

@@ -1,7 +1,7 @@
 /**
- * The property of live lists of several kinds with one cursor: after each message with a cursor, a client holds the objects of all its
- * kinds that matched at that cursor and that its caller could see. It holds for random writes, lists, rights, commit signals and reading
- * speeds, across GAPs, and for clients that resume by `since`.
+ * The property of live lists of several kinds with one cursor. After each message with a cursor, a client holds the objects of all its kinds
+ * that matched at that cursor. Its caller could see them there. The property holds for random writes, lists, rights, commit signals and
+ * reading speeds. It also holds across GAPs, and for clients that resume by `since`.
  */
 import { expect, onTestFinished, test } from 'vitest';
 import {
@@ -174,11 +174,13 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
           await checked.leave();
           const { cursor, held, isWhole } = checked.client;
           // A client that lost its connection inside a snapshot drops what it has.
-          await checked.resume(subscription, cursor === null || !isWhole ? null : { held: new Map(held), cursor });
+          checked.resume(subscription, cursor === null || !isWhole ? null : { held: new Map(held), cursor });
         }
       }
     });
-    expect(isEnough()).toBe(true);
+    expect(sum(({ checked }) => checked)).toBeGreaterThan(200);
+    expect(sum(({ mixed }) => mixed)).toBeGreaterThan(5);
+    expect(sum(({ gaps }) => gaps)).toBeGreaterThan(0);
     const revision = fixture.writer().revision();
     feed.wake();
     await Promise.all(

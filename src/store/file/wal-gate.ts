@@ -6,8 +6,8 @@
  *
  * A lease may hold its snapshot for a second, so leases must wait. A short read on the serve thread holds one for about a millisecond.
  * The checkpoint thread tries the restart several times in a row, and succeeds between two short reads. So short reads go on until the log
- * is longer than `shortReadGates` gates. Writing the log back includes a sync of the disk. Without this
- * rule, all short reads would wait for it each time.
+ * is longer than `shortReadGates` gates. Writing the log back includes a sync of the disk. Without this rule, all short reads would wait
+ * for it each time.
  *
  * The two sides share only the log's size, which any connection can read. The gate therefore works across processes. While no
  * checkpoint thread runs (ingest is down) the log does not grow either, and the gate opens by itself after `patienceMs`.
