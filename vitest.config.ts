@@ -10,6 +10,7 @@ export default defineConfig({
     maxWorkers: '100%',
     // As src/portolan.js has it, which tells why: threads of tests read TypeScript while others speak HTTP.
     execArgv: ['--no-wasm-code-gc'],
+    setupFiles: ['test/kit/remove-directories.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     reporters: ['default', './test/kit/count-reporter.ts'],
