@@ -56,7 +56,13 @@ export function filteredLists(plan: AnswerPlan): readonly { readonly key: string
   const others = new Set(plan.lists.flatMap(({ related }) => relatedKeys(related)));
   return [...Map.groupBy(plan.lists, ({ list }) => list.key)]
     .filter(([key]) => !others.has(key))
-    .map(([key, lists]) => ({ key, filter: { kind: 'or', of: lists.map(({ list }) => list.plan.filter) } }));
+    .map(([key, lists]) => ({ key, filter: someOf(lists.map(({ list }) => list.plan.filter)) }));
+}
+
+/** With one filter, that filter itself: live lists with the same one share its cohort. */
+function someOf(filters: readonly Filter[]): Filter {
+  const [first, ...others] = filters;
+  return first !== undefined && others.length === 0 ? first : { kind: 'or', of: filters };
 }
 
 function relatedKeys(related: readonly PlannedRelated[]): readonly string[] {

@@ -131,6 +131,38 @@ test('what is found brings clients to the same matches, and a cohort that is not
   expect(seen.fewer).toBeGreaterThan(30);
 });
 
+test.each<{ readonly filter: string; readonly parts: readonly Filter[]; readonly found: readonly string[] }>([
+  { filter: 'one alternative', parts: [ofApp('a')], found: ['a'] },
+  { filter: 'alternatives at one place', parts: [ofApp('a'), ofApp('b')], found: ['a', 'b'] },
+  {
+    filter: 'an alternative with more conditions',
+    parts: [ofApp('a'), { kind: 'and', of: [{ kind: 'clusters', in: ['east'] }, ofApp('b')] }],
+    found: ['a', 'b'],
+  },
+  { filter: 'no alternative', parts: [], found: [] },
+  { filter: 'alternatives at two places', parts: [ofApp('a'), { kind: 'namespaces', in: ['n'] }], found: words },
+])('$filter is found by the texts there', ({ parts, found }) => {
+  const index = new CohortIndex<{ readonly shown: Shown }>();
+  index.add({ shown: { key: 'things', filter: { kind: 'or', of: parts }, scope: allRows } });
+  const foundBy = words.filter((app, at) => {
+    const object = { metadata: { labels: { app } } };
+    const logged = {
+      type: 'MODIFIED',
+      cluster: 'east',
+      namespace: 'n',
+      name: 'x',
+      before: object,
+      after: object,
+    } as const;
+    return index.find([new FeedChange(loggedChange(logged, at + 1))]).size > 0;
+  });
+  expect(foundBy).toEqual(found);
+});
+
+function ofApp(app: string): Filter {
+  return { kind: 'labels', requirements: [{ key: 'app', operator: 'In', values: [app] }] };
+}
+
 /** What clients hold of each object in the end, or why they must drop it. Objects that no message names are not in it. */
 function outcome(batch: CohortBatch): unknown {
   if (batch.kind === 'gap') return 'gap';

@@ -6,6 +6,7 @@
  *
  *   spec.nodeName = a    found by changes of objects on node a, or that were on it
  *   namespace in (x, y)  found by changes in x and y
+ *   label app = a or b   found by changes of objects with one of these labels, or that had one
  *   status.ready > 1     found by every change
  *
  * Invariant: the changes that are found for a cohort bring its clients to the same matches as all changes. A cohort that is not found has no
@@ -17,7 +18,7 @@ import type { Path } from '../../catalog/tree/path.ts';
 import { orderKey } from '../../catalog/values/values.ts';
 import { identityValue } from '../../query/evaluate/matches.ts';
 import { type Members, membersOfPath } from '../../query/evaluate/members-read.ts';
-import { conjuncts, type Filter, type Identity } from '../../query/plan/filter.ts';
+import type { Filter, Identity } from '../../query/plan/filter.ts';
 import type { FeedChange } from '../log/feed-change.ts';
 import type { Shown } from './cohort-batch.ts';
 
@@ -166,12 +167,40 @@ const byNamespace: Place = {
 
 /** What every match must have. Null if nothing is known. */
 function requiredBy({ filter, scope }: Shown): Required | null {
-  const parts = conjuncts(filter).flatMap((part) => requiredPart(part) ?? []);
+  const parts = requirements(filter);
   const visible = namespacesOf(scope);
   const all = visible === null ? parts : [...parts, { place: byNamespace, texts: visible }];
   const few = all.filter(({ texts }) => texts.length <= mostTexts);
   // Namespaces are the least selective.
   return few.find(({ place }) => place !== byNamespace) ?? few[0] ?? null;
+}
+
+function requirements(filter: Filter): readonly Required[] {
+  switch (filter.kind) {
+    case 'and':
+      return filter.of.flatMap(requirements);
+    case 'or':
+      return ofAlternatives(filter.of.map(requirements));
+    default: {
+      const part = requiredPart(filter);
+      return part === null ? [] : [part];
+    }
+  }
+}
+
+/** The places that each alternative requires, with the texts of all alternatives. */
+function ofAlternatives(alternatives: readonly (readonly Required[])[]): readonly Required[] {
+  const [first, ...others] = alternatives;
+  if (first === undefined) return [{ place: byNamespace, texts: [] }];
+  return first.flatMap(({ place, texts }) => {
+    const all = new Set(texts);
+    for (const other of others) {
+      const same = other.find((required) => required.place.id === place.id);
+      if (same === undefined) return [];
+      for (const text of same.texts) all.add(text);
+    }
+    return [{ place, texts: [...all] }];
+  });
 }
 
 function requiredPart(part: Filter): Required | null {
