@@ -28,6 +28,7 @@ async function watched(fail: { statements: boolean } = { statements: false }): P
       return {
         revision: lease.revision,
         epoch: lease.epoch,
+        layoutVersion: lease.layoutVersion,
         all: (statement) => (fail.statements ? Promise.reject(new Error('the disk is gone')) : lease.all(statement)),
         fill: (asked, limit) => lease.fill(asked, limit),
         end() {

@@ -15,7 +15,7 @@ import { noSpan, type Span } from '../base/tracing.ts';
 import type { LiveStart } from '../live/list/live-request.ts';
 import { OverBudget, ScanBudget } from '../query/plan/scan-budget.ts';
 import { kindState, stateStatement } from '../query/read/kind-state.ts';
-import { anyKind, readViewAndVersion, type View } from '../query/sql/view.ts';
+import { anyKind, readView, type View } from '../query/sql/view.ts';
 import type { Lease, LeaseOptions } from '../store/types/lease.ts';
 import type { Row } from '../store/types/statement.ts';
 import type { CallerClient } from '../upstream/caller-clients.ts';
@@ -33,7 +33,6 @@ interface OpenRead {
   readonly lease: OpenLease;
   readonly unmetered: OpenLease;
   readonly view: View;
-  readonly layoutVersion: number;
   readonly span: Span;
 }
 
@@ -197,7 +196,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
       if (this.#ended) throw endedError();
       this.#revision = lease.revision;
       this.#openedAt = this.source.monotonic();
-      return { lease, unmetered, ...(await this.#viewAndVersion(lease)), span };
+      return { lease, unmetered, view: await this.#view(lease), span };
     } catch (error) {
       lease?.end();
       span.fail(codeOf(error));
@@ -206,12 +205,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     }
   }
 
+  /** The caller's view in the lease's snapshot. */
   async #view(lease: Lease): Promise<View> {
-    return (await this.#viewAndVersion(lease)).view;
-  }
-
-  /** The caller's view in the lease's snapshot, and the version of the layouts. */
-  async #viewAndVersion(lease: Lease): Promise<{ readonly view: View; readonly layoutVersion: number }> {
     const scopes = await this.source.rights.at(lease, this.caller);
     this.#scopes = scopes;
     for (const [cluster, why] of scopes.unknown ?? []) {
@@ -220,7 +215,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
         `The objects of the cluster ${cluster} are left out: what you may see there is not known, because ${why}.`,
       );
     }
-    return readViewAndVersion(lease, scopes, this.#dependencies);
+    return readView(lease, scopes, this.#dependencies);
   }
 
   /** The lease, with its rows counted by cost and trace. Its end ends the span. */
@@ -234,6 +229,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     return {
       revision: lease.revision,
       epoch: lease.epoch,
+      layoutVersion: lease.layoutVersion,
       all: (statement) => counted(lease.all(statement)),
       fill: (statements, limit) => counted(lease.fill(statements, limit)),
       end: () => {
@@ -403,12 +399,13 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     const isOthers = this.isTimed || this.readsMore || this.isDetached || this.trace.explains;
     const scopes = this.#scopes;
     if (isOthers || this.#opening === null || scopes === null || this.#ended) return null;
-    const { unmetered, view, layoutVersion } = await this.#opening;
+    const { unmetered, view } = await this.#opening;
     const kindIds = new Map([...this.#dependencies].flatMap((key) => kindIdOf(view, key)));
     const kinds = this.#dependencies.has(anyKind) ? 'any' : [...kindIds.values()];
     if (kinds.length === 0) return null;
     const [row] = await unmetered.all(stateStatement(kinds, unmetered.revision));
     const state = kindState(kinds, unmetered, row);
+    const { layoutVersion } = unmetered;
     return { made: { state, layoutVersion, isOfRevision: this.#showsRevision }, scopes, kindIds };
   }
 
@@ -461,10 +458,11 @@ export function beginOperation<G extends ServedKinds>(
 
 /** The lease as a plain object with own methods, because the trace spreads it. */
 function spreadable(lease: Lease): Lease {
-  const { revision, epoch } = lease;
+  const { revision, epoch, layoutVersion } = lease;
   return {
     revision,
     epoch,
+    layoutVersion,
     all: (statement) => lease.all(statement),
     fill: (statements, limit) => lease.fill(statements, limit),
   };

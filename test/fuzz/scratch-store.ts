@@ -60,13 +60,14 @@ function openDatabase(file: string): Database {
 
 function leaseOn(database: Database): Lease {
   const state = database
-    .statement(`SELECT s.revision, (SELECT value FROM meta WHERE key = 'epoch') FROM state s`)
+    .statement(`SELECT s.revision, (SELECT value FROM meta WHERE key = 'epoch'), s.layout_version FROM state s`)
     .get();
-  const [revision, epoch] = must(state, 'the state row');
+  const [revision, epoch, layoutVersion] = must(state, 'the state row');
   const all: Lease['all'] = async ({ sql, params }) => database.statement(sql).all(...params);
   return {
     revision: Number(revision),
     epoch: String(epoch),
+    layoutVersion: Number(layoutVersion),
     all,
     async fill(statements, limit) {
       const rows = [];

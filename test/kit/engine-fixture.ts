@@ -190,6 +190,7 @@ function recorded(reader: Reader, statements: Statement[]): Reader {
   const over = (lease: Lease): Lease => ({
     revision: lease.revision,
     epoch: lease.epoch,
+    layoutVersion: lease.layoutVersion,
     all: (statement) => {
       statements.push(statement);
       return lease.all(statement);

@@ -19,11 +19,14 @@ export function leaseOn(file: string): Lease & { end(): void } {
   registerSqlFunctions(database, { tick: () => {} });
   database.exec('BEGIN');
   const all = async ({ sql, params }: Statement): Promise<readonly Row[]> => database.statement(sql).all(...params);
-  const [revision, epoch] =
-    database.statement(`SELECT revision, (SELECT value FROM meta WHERE key = 'epoch') FROM state`).get() ?? [];
+  const [revision, epoch, layoutVersion] =
+    database
+      .statement(`SELECT revision, (SELECT value FROM meta WHERE key = 'epoch'), layout_version FROM state`)
+      .get() ?? [];
   return {
     revision: Number(revision),
     epoch: String(epoch),
+    layoutVersion: Number(layoutVersion),
     all,
     fill: async () => [],
     end: () => database.close(),

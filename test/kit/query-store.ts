@@ -86,6 +86,7 @@ export function recording(lease: Lease): { readonly lease: Lease; readonly state
     lease: {
       revision: lease.revision,
       epoch: lease.epoch,
+      layoutVersion: lease.layoutVersion,
       all: (statement) => {
         statements.push(statement);
         return lease.all(statement);

@@ -19,7 +19,8 @@
  *
  * Invariants:
  *   - The layout, the synced clusters and the rights that a cached route assumes are checked in the snapshot that answers.
- *   - Every route gives the same rows. An outdated route can be slow, never wrong, and it expires (`routeValidMs`, `shortValidMs`).
+ *   - Every route gives the same rows. An outdated route can be slow, never wrong. It expires after `routeValidMs`; one of a short page
+ *     only when it was not used for `shortValidMs`, or when its pages become long.
  */
 
 import type { Caller } from '../../access/caller.ts';
@@ -37,13 +38,13 @@ import { requireVisible } from '../../operation/require-visible.ts';
 import { shortCount } from '../../query/read/count.ts';
 import { countedBy, type PreparedCount } from '../../query/read/kept-counts.ts';
 import { kindState, stateStatement } from '../../query/read/kind-state.ts';
-import { isShort, lineRequest, lineRoute } from '../../query/read/line-page.ts';
+import { isShort, linePaths, lineRequest } from '../../query/read/line-page.ts';
 import { missingOf, type Readiness, readinessIn } from '../../query/read/readiness.ts';
 import { relatedRequest } from '../../query/related/related-lines.ts';
 import { observePlans, type PlanNote } from '../../query/route/plan-note.ts';
 import type { Route } from '../../query/sql/access-path.ts';
 import { syncedClustersStatement } from '../../query/sql/access-path.ts';
-import { type KindView, readViewAndVersion, type View } from '../../query/sql/view.ts';
+import { type KindView, readView, type View } from '../../query/sql/view.ts';
 import type {
   PageReader,
   PageRequest,
@@ -105,7 +106,7 @@ interface KnownRoute {
 const ofTheMoment: ReadonlySet<string> = new Set(['CACHE_NOT_READY', 'RESOURCE_REFUSED', 'FORBIDDEN']);
 /** Milliseconds that a cached route is used. */
 const routeValidMs = 2000;
-/** The same for a route of a short page. If the page becomes long, its reads are cut, and the route expires as others do. */
+/** The same for a route of a short page, since its last use. If the page becomes long, its reads are cut, and the route expires as others do. */
 const shortValidMs = 30_000;
 /** Milliseconds that the executor answers a plan after an attempt here failed. */
 const retryAfterMs = 10_000;
@@ -187,11 +188,11 @@ export class PreparedAnswers {
     const read = this.#reader.pagesNow(counts.after(statements), requests);
     end(read === 'spent' ? null : read);
     if (read === null) return null;
-    for (const route of routes) {
-      if (read === 'spent') this.#noteLong(route);
-      else this.#longReads.delete(route);
+    if (read === 'spent') {
+      for (const route of routes) this.#noteLong(route);
+      return null;
     }
-    if (read === 'spent') return null;
+    for (const [at, route] of routes.entries()) this.#noteShort(must(plan.lists[at], 'a list for each route'), route);
     if (!this.#hasRights(question, routes, read) || !this.#validate(plan, routes, read)) return null;
     try {
       return this.#answer(question, routes, counts, read);
@@ -237,6 +238,13 @@ export class PreparedAnswers {
 
   #isShort(list: PlannedList | undefined, known: KnownRoute): boolean {
     return list !== undefined && isShort(list.list, known.route) && (this.#longReads.get(known) ?? 0) < maxLongReads;
+  }
+
+  /** A route is used for as long as its pages are short: live queries read them again and again. */
+  #noteShort({ counts }: PlannedList, known: KnownRoute): void {
+    const wasLong = this.#longReads.delete(known);
+    if (wasLong || (counts && known.count === null)) return;
+    known.until = this.#source.monotonic() + shortValidMs;
   }
 
   #noteLong(known: KnownRoute): void {
@@ -371,7 +379,7 @@ export class PreparedAnswers {
   async #planRoutes({ plan, scopes }: PreparedQuestion, signal: AbortSignal): Promise<readonly KnownRoute[] | null> {
     return this.#source.reader.lease(
       async (lease) => {
-        const { view, layoutVersion } = await readViewAndVersion(lease, scopes);
+        const view = await readView(lease, scopes);
         const routes: KnownRoute[] = [];
         for (const list of plan.lists) {
           requireVisible(view, [list.kind.key], list.list.plan.filter);
@@ -381,11 +389,13 @@ export class PreparedAnswers {
           observePlans(lease, (planned) => {
             note = planned;
           });
-          const count = list.counts ? await shortCount(lease, kind, list.list.plan.filter) : null;
-          const route = await lineRoute(lease, kind, list.list);
-          const { epoch } = lease;
           const askClusters = syncedClustersStatement(kind);
-          const [row] = await lease.all(askClusters);
+          const [{ route, best }, [row]] = await Promise.all([
+            linePaths(lease, kind, list.list),
+            lease.all(askClusters),
+          ]);
+          const count = list.counts ? shortCount(kind, list.list.plan.filter, best) : null;
+          const { epoch, layoutVersion } = lease;
           const clusters = String(row?.[0]);
           const isShortPage = isShort(list.list, route) && (!list.counts || count !== null);
           const until = this.#source.monotonic() + (isShortPage ? shortValidMs : routeValidMs);

@@ -67,6 +67,7 @@ async function setUp(
   const counted = (lease: Lease): Lease => ({
     revision: lease.revision,
     epoch: anotherEpoch ?? lease.epoch,
+    layoutVersion: lease.layoutVersion,
     fill: (statements, limit) => lease.fill(statements, limit),
     async all(statement) {
       const rows = await lease.all(statement);

@@ -112,6 +112,7 @@ function notingKinds(reader: Reader, kindIds: Set<number>): Reader {
           work({
             revision: lease.revision,
             epoch: lease.epoch,
+            layoutVersion: lease.layoutVersion,
             fill: (statements, limit) => lease.fill(statements, limit),
             async all(statement) {
               const rows = await lease.all(statement);

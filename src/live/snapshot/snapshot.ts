@@ -37,6 +37,7 @@ export function meteredLease(lease: Lease): { readonly metered: Lease; character
   const metered: Lease = {
     epoch: lease.epoch,
     revision: lease.revision,
+    layoutVersion: lease.layoutVersion,
     fill: (statements, limit) => lease.fill(statements, limit),
     async all(statement) {
       const rows = await lease.all(statement);

@@ -9,7 +9,7 @@ import type { ListPlan } from '../plan/plan.ts';
 import { OverBudget, rowCost, type ScanBudget } from '../plan/scan-budget.ts';
 import { countRows, findRows } from '../route/aggregated-rows.ts';
 import { populatedKinds } from '../route/populated-kinds.ts';
-import { accessPaths } from '../sql/access-path.ts';
+import { accessPaths, type SizedPath } from '../sql/access-path.ts';
 import { keptCount } from '../sql/counts.ts';
 import { countStatement } from '../sql/sql-aggregate.ts';
 import type { KindView, View } from '../sql/view.ts';
@@ -77,13 +77,14 @@ const mostShort = 400;
 /**
  * A statement that counts the matches exactly, if few rows satisfy a condition that an index serves, and no body is read. Null for any
  * other filter. It stays valid as long as the route of a page (line-page.ts).
+ * @param best the access path with the fewest rows (choosePaths)
  */
-export async function shortCount(lease: Lease, kind: KindView, filter: Filter): Promise<Statement | null> {
-  if (clustersOnly(filter) !== null || accessPaths(kind, filter).length === 0) return null;
-  const { rows, estimate } = await findRows(lease, kind, filter);
+export function shortCount(kind: KindView, filter: Filter, best: SizedPath | null): Statement | null {
+  if (best === null || best.rows > mostShort || clustersOnly(filter) !== null) return null;
   // Rows that do not count may come later.
-  const { statement, cost } = countStatement({ ...rows, allCount: false }, { limit: null, within: null });
-  return estimate <= mostShort && cost < rowCost.body ? statement : null;
+  const rows = { kind, filter, path: best.path, allCount: false, set: null };
+  const { statement, cost } = countStatement(rows, { limit: null, within: null });
+  return cost < rowCost.body ? statement : null;
 }
 
 /**

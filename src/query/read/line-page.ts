@@ -11,7 +11,7 @@ import type { PageRequest } from '../../store/types/page-reader.ts';
 import { cursorParts } from '../plan/cursor.ts';
 import { fingerprintOf } from '../plan/fingerprint.ts';
 import type { ListPlan, Position } from '../plan/plan.ts';
-import { chooseRoute } from '../route/route.ts';
+import { type ChosenPaths, choosePaths } from '../route/route.ts';
 import type { Route } from '../sql/access-path.ts';
 import { isWide } from '../sql/leaf-key.ts';
 import { linePageStatements } from '../sql/sql-list.ts';
@@ -49,8 +49,8 @@ export function rowCursor({ key, plan, fingerprint }: CursorList): readonly RowP
 }
 
 /** The route of the page. It stays valid while the layout and the set of synced clusters do not change. */
-export function lineRoute(lease: Lease, kind: KindView, { plan }: LineList): Promise<Route> {
-  return chooseRoute(lease, kind, plan.filter, plan.orderBy, plan.page.limit + 1);
+export function linePaths(lease: Lease, kind: KindView, { plan }: LineList): Promise<ChosenPaths> {
+  return choosePaths(lease, kind, plan.filter, plan.orderBy, plan.page.limit + 1);
 }
 
 /** The most rows of a short page. */

@@ -19,8 +19,15 @@
 import type { Lease } from '../../store/types/lease.ts';
 import { clustersIn, conjuncts, type Filter } from '../plan/filter.ts';
 import type { OrderTerm } from '../plan/plan.ts';
-import type { Route } from '../sql/access-path.ts';
-import { type AccessPath, accessPaths, narrowest, type Survey, survey, surveyBound } from '../sql/access-path.ts';
+import {
+  accessPaths,
+  narrowest,
+  type Route,
+  type SizedPath,
+  type Survey,
+  survey,
+  surveyBound,
+} from '../sql/access-path.ts';
 import { isCreated, readySlot } from '../sql/kind-tables.ts';
 import type { KindView } from '../sql/view.ts';
 import { notePlan, type SurveyedPath } from './plan-note.ts';
@@ -37,13 +44,29 @@ export async function chooseRoute(
   orderBy: readonly OrderTerm[],
   limit: number,
 ): Promise<Route> {
-  const { route, surveyedPaths } = await choose(lease, kind, scopedFilter(kind, filter), orderBy, limit);
-  notePlan(lease, { kind, filter, orderBy, route: route.kind, surveyedPaths });
-  return route;
+  return (await choosePaths(lease, kind, filter, orderBy, limit)).route;
 }
 
-interface Choice {
+/** As chooseRoute, with the access path that counts the matches. */
+export async function choosePaths(
+  lease: Lease,
+  kind: KindView,
+  filter: Filter,
+  orderBy: readonly OrderTerm[],
+  limit: number,
+): Promise<ChosenPaths> {
+  const { surveyedPaths, ...chosen } = await choose(lease, kind, scopedFilter(kind, filter), orderBy, limit);
+  notePlan(lease, { kind, filter, orderBy, route: chosen.route.kind, surveyedPaths });
+  return chosen;
+}
+
+export interface ChosenPaths {
   readonly route: Route;
+  /** The access path with the fewest rows; null without access paths. */
+  readonly best: SizedPath | null;
+}
+
+interface Choice extends ChosenPaths {
   readonly surveyedPaths: readonly SurveyedPath[];
 }
 
@@ -58,17 +81,19 @@ async function choose(
   const paths = accessPaths(kind, filter);
   const named = clustersIn(filter);
   if (paths.length === 0) {
-    if (!indexed) return { route: { kind: 'scan' }, surveyedPaths: [] };
+    if (!indexed) return { route: { kind: 'scan' }, best: null, surveyedPaths: [] };
     const few = named !== null && named.length <= mostSegments;
     const identity = orderBy.length === 0 && few;
     return {
       route: identity ? { kind: 'identity', clusters: named, namespaces: null } : { kind: 'order' },
+      best: null,
       surveyedPaths: [],
     };
   }
   const surveyed = await survey(lease, kind, paths);
   const surveyedPaths = paths.map(({ on }, index) => ({ on, rows: surveyed.rows[index] ?? 0 }));
-  return { route: routeBy(surveyed, paths, { indexed, named, filter, orderBy, limit }), surveyedPaths };
+  const best = narrowest(paths, surveyed);
+  return { route: routeBy(surveyed, best, { indexed, named, filter, orderBy, limit }), best, surveyedPaths };
 }
 
 interface RouteRequest {
@@ -79,9 +104,8 @@ interface RouteRequest {
   readonly limit: number;
 }
 
-function routeBy(surveyed: Survey, paths: readonly AccessPath[], request: RouteRequest): Route {
+function routeBy(surveyed: Survey, best: SizedPath | null, request: RouteRequest): Route {
   const { indexed, named, filter, orderBy, limit } = request;
-  const best = narrowest(paths, surveyed);
   if (best === null) return { kind: 'scan' };
   if (!indexed) return { kind: 'path', ...best };
   // The order scans about limit × total / matching rows. The path reads its own rows.

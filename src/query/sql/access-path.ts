@@ -285,9 +285,15 @@ export async function survey(lease: Lease, kind: KindView, paths: readonly Acces
   };
 }
 
+export interface SizedPath {
+  readonly path: AccessPath;
+  /** The number of rows of the path; `surveyBound + 1` means more than the bound. */
+  readonly rows: number;
+}
+
 /** The path with the fewest rows; null without paths. */
-export function narrowest(paths: readonly AccessPath[], { rows }: Survey): { path: AccessPath; rows: number } | null {
-  let best: { path: AccessPath; rows: number } | null = null;
+export function narrowest(paths: readonly AccessPath[], { rows }: Survey): SizedPath | null {
+  let best: SizedPath | null = null;
   for (const [index, path] of paths.entries()) {
     const count = rows[index] ?? surveyBound + 1;
     if (best === null || count < best.rows) best = { path, rows: count };
@@ -299,6 +305,5 @@ export function narrowest(paths: readonly AccessPath[], { rows }: Survey): { pat
 export type Route =
   | { readonly kind: 'order' }
   | { readonly kind: 'identity'; readonly clusters: readonly string[]; readonly namespaces: readonly string[] | null }
-  /** `rows`: the number of rows of the path; `surveyBound + 1` means more than the bound. */
-  | { readonly kind: 'path'; readonly path: AccessPath; readonly rows: number }
+  | ({ readonly kind: 'path' } & SizedPath)
   | { readonly kind: 'scan' };

@@ -12,7 +12,7 @@
  * only when one of these kinds changes.
  */
 import { type Access, noRows, type Scope, type Scopes, scopeText, unrestricted } from '../../access/scope.ts';
-import { type Layouts, readLayoutsAndVersion } from '../../store/read/layout.ts';
+import { type Layouts, readLayouts } from '../../store/read/layout.ts';
 import type { KindLayout, PromotedSlot, RelationPlace } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { Hop } from '../plan/hop.ts';
@@ -159,15 +159,5 @@ export class View {
 
 /** The view of a caller in the lease's snapshot. */
 export async function readView(lease: Lease, scopes: Scopes, dependencies: Set<string> = new Set()): Promise<View> {
-  return (await readViewAndVersion(lease, scopes, dependencies)).view;
-}
-
-/** The view of a caller with the version of the layouts, which is unique within an epoch of the store. */
-export async function readViewAndVersion(
-  lease: Lease,
-  scopes: Scopes,
-  dependencies: Set<string> = new Set(),
-): Promise<{ readonly view: View; readonly layoutVersion: number }> {
-  const { layouts, layoutVersion } = await readLayoutsAndVersion(lease);
-  return { view: new View(layouts, scopes, dependencies), layoutVersion };
+  return new View(await readLayouts(lease), scopes, dependencies);
 }

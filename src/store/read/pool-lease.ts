@@ -54,6 +54,10 @@ export class PoolLease implements Lease {
     return this.#snapshot.epoch;
   }
 
+  get layoutVersion(): number {
+    return this.#snapshot.layoutVersion;
+  }
+
   async begin(signal: AbortSignal | undefined): Promise<void> {
     this.#begun = true;
     this.#listen(signal);

@@ -7,6 +7,8 @@ export interface Lease {
   readonly revision: number;
   /** Random id of this store file. A cursor with another epoch cannot be resumed. */
   readonly epoch: string;
+  /** Increases when the tables or the indexes of a kind change. Unique within an epoch. */
+  readonly layoutVersion: number;
   all(statement: Statement): Promise<readonly Row[]>;
   /**
    * Runs the statements in turn until they have returned `limit` rows. Reads the range segments of a keyset page.
