@@ -106,7 +106,7 @@ interface Stretch {
 
 /** Folded stretches that are kept, for live lists of a cohort that come to them one after the other. */
 const keptBatches = 5000;
-const keptCharacters = 4 * 1024 * 1024;
+const keptBytes = 4 * 1024 * 1024;
 
 export class Cohort {
   readonly kindId: number;
@@ -142,7 +142,7 @@ export class Cohort {
 export class Cohorts {
   readonly #byId = new Map<string, Cohort>();
   readonly #indexes = new Map<number, CohortIndex<Cohort>>();
-  readonly #batches = new BoundedCache<CohortBatch>({ entries: keptBatches, weight: keptCharacters });
+  readonly #batches = new BoundedCache<CohortBatch>({ entries: keptBatches, weight: keptBytes });
   #waiting = 0;
 
   /** The number of live lists that wait. */

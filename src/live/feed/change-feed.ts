@@ -48,8 +48,8 @@ export interface FeedStep {
 export interface FeedOptions {
   /** Changes of one kind kept in memory; default 20,000. The bound for all kinds together is twice as high. */
   readonly maxChanges?: number;
-  /** Characters of the bodies of one kind kept in memory; default 16 Mi. The bound for all kinds together is twice as high. */
-  readonly maxCharacters?: number;
+  /** Bytes of the bodies of one kind kept in memory; default 16 Mi. The bound for all kinds together is twice as high. */
+  readonly maxBytes?: number;
   /** Changes read or returned at a time; default 500. */
   readonly batch?: number;
   /** Reads few changes without a reader thread; default null, for none. */
@@ -97,10 +97,10 @@ export class ChangeFeed {
 
   constructor(reader: Reader, log: Logger, options: FeedOptions = {}) {
     this.#log = log;
-    const { maxChanges = 20_000, maxCharacters = 16 * 1024 * 1024, batch = 500, pages = null } = options;
+    const { maxChanges = 20_000, maxBytes = 16 * 1024 * 1024, batch = 500, pages = null } = options;
     this.#windows = new ChangeWindows(
-      { maxChanges, maxCharacters },
-      { maxChanges: windowsInAll * maxChanges, maxCharacters: windowsInAll * maxCharacters },
+      { maxChanges, maxBytes },
+      { maxChanges: windowsInAll * maxChanges, maxBytes: windowsInAll * maxBytes },
     );
     this.#batch = batch;
     this.#logReads = new LogReads(reader, pages, batch);

@@ -7,7 +7,7 @@
  *
  * A feed that keeps up finds few changes each time. Three messages to a reader thread and back would take longer than that read.
  *
- * Example: changes of a kind have 7,000 characters on average. `windowsNow` reads at most 36 of them. If there are more, the next read is one
+ * Example: changes of a kind have 7,000 bytes on average. `windowsNow` reads at most 36 of them. If there are more, the next read is one
  * of a reader thread.
  */
 import { PortolanError } from '../../base/errors.ts';
@@ -69,11 +69,11 @@ export interface WindowsRead {
 export const attempts = 3;
 /** Windows that one read on the calling thread looks at. */
 const mostWindowsNow = 8;
-/** Characters of bodies, expected for one read on the calling thread. */
-const charactersNow = 256 * 1024;
+/** Bytes of bodies, expected for one read on the calling thread. */
+const bytesNow = 256 * 1024;
 const mostChangesNow = 64;
 /** Of a change, where no change of the kind is known. */
-const expectedCharacters = 16 * 1024;
+const expectedBytes = 16 * 1024;
 
 export class LogReads {
   readonly #reader: Reader;
@@ -228,7 +228,7 @@ function endOf(changes: readonly FeedChange[], limit: number, after: number, rev
 }
 
 /** The most changes of a window that are read at once. */
-function changesNow({ characters, size }: ChangeWindow): number {
-  const expected = size === 0 ? expectedCharacters : characters / size;
-  return Math.max(1, Math.min(mostChangesNow, Math.floor(charactersNow / expected)));
+function changesNow({ bytes, size }: ChangeWindow): number {
+  const expected = size === 0 ? expectedBytes : bytes / size;
+  return Math.max(1, Math.min(mostChangesNow, Math.floor(bytesNow / expected)));
 }

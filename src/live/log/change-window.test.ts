@@ -3,7 +3,7 @@ import { loggedChange } from '../../../test/kit/logged-change.ts';
 import { ChangeWindow } from './change-window.ts';
 import { FeedChange } from './feed-change.ts';
 
-const unbounded = { maxChanges: 1000, maxCharacters: 1e9 };
+const unbounded = { maxChanges: 1000, maxBytes: 1e9 };
 
 function change(seq: number, body = ''): FeedChange {
   return new FeedChange(loggedChange({ seq, before: body, after: body }));
@@ -36,7 +36,7 @@ test('its end moves without changes, and never back', () => {
 });
 
 test('drops the oldest when there are too many, and says up to where', () => {
-  const window = new ChangeWindow(1, 'e', 0, { maxChanges: 3, maxCharacters: 1e9 });
+  const window = new ChangeWindow(1, 'e', 0, { maxChanges: 3, maxBytes: 1e9 });
   window.append([change(1), change(2), change(3)], 3);
   expect(window.floor).toBe(0);
   window.append([change(4), change(5)], 5);
@@ -46,19 +46,19 @@ test('drops the oldest when there are too many, and says up to where', () => {
 });
 
 test('drops the oldest when their bodies are too long, all of them if need be', () => {
-  const window = new ChangeWindow(1, 'e', 0, { maxChanges: 100, maxCharacters: 1000 });
+  const window = new ChangeWindow(1, 'e', 0, { maxChanges: 100, maxBytes: 1000 });
   window.append([change(1, 'x'.repeat(200)), change(2, 'x')], 2);
   expect(window.floor).toBe(0);
   window.append([change(3, 'x'.repeat(200))], 3);
   expect(window.floor).toBe(1);
   window.append([change(4, 'x'.repeat(2000))], 4);
-  expect([window.size, window.characters, window.floor]).toEqual([0, 0, 4]);
+  expect([window.size, window.bytes, window.floor]).toEqual([0, 0, 4]);
   window.append([change(5)], 5);
   expect(seqs(window, 4)).toEqual([5]);
 });
 
 test('stays right over many appends and drops', () => {
-  const window = new ChangeWindow(1, 'e', 0, { maxChanges: 50, maxCharacters: 1e9 });
+  const window = new ChangeWindow(1, 'e', 0, { maxChanges: 50, maxBytes: 1e9 });
   for (let seq = 1; seq <= 1000; seq += 1) window.append([change(seq)], seq);
   expect(window.floor).toBe(950);
   expect(seqs(window, 950)).toEqual(Array.from({ length: 50 }, (_, index) => 951 + index));

@@ -1,7 +1,7 @@
 /**
  * The newest changes of one kind in one store file, in memory: all changes after `floor` up to `end`.
  *
- * Bounded by number and by characters. The oldest changes are dropped first, and `floor` becomes the sequence number of the
+ * Bounded by number and by bytes. The oldest changes are dropped first, and `floor` becomes the sequence number of the
  * last dropped change. A lookup is a binary search. Only the newest changes keep their parsed bodies.
  */
 import { must } from '../../base/must.ts';
@@ -9,12 +9,12 @@ import type { FeedChange } from './feed-change.ts';
 
 export interface WindowBounds {
   readonly maxChanges: number;
-  /** Characters of bodies as they were read; parsed bodies cost a few times as much. */
-  readonly maxCharacters: number;
+  /** Bytes of bodies as they were read; parsed bodies cost a few times as much. */
+  readonly maxBytes: number;
 }
 
-/** Maximum characters of changes that keep their parsed bodies. The changes of one append always do. */
-const maxNewCharacters = 1024 * 1024;
+/** Maximum bytes of changes that keep their parsed bodies. The changes of one append always do. */
+const maxNewBytes = 1024 * 1024;
 
 export class ChangeWindow {
   readonly kindId: number;
@@ -24,10 +24,10 @@ export class ChangeWindow {
   #changes: FeedChange[] = [];
   /** Index of the oldest change that was not dropped. */
   #head = 0;
-  #characters = 0;
-  /** Index of the oldest change that keeps its parsed bodies, and the characters from it on. */
+  #bytes = 0;
+  /** Index of the oldest change that keeps its parsed bodies, and the bytes from it on. */
   #newFrom = 0;
-  #newCharacters = 0;
+  #newBytes = 0;
   #floor: number;
   #end: number;
 
@@ -52,8 +52,8 @@ export class ChangeWindow {
     return this.#changes.length - this.#head;
   }
 
-  get characters(): number {
-    return this.#characters;
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** Appends all changes of the kind that were committed after the window's end up to `end`, in order. There may be none. */
@@ -61,13 +61,13 @@ export class ChangeWindow {
     const appendedFrom = this.#changes.length;
     for (const change of changes) {
       this.#changes.push(change);
-      this.#characters += change.size;
-      this.#newCharacters += change.size;
+      this.#bytes += change.size;
+      this.#newBytes += change.size;
     }
-    while (this.#newFrom < appendedFrom && this.#newCharacters > maxNewCharacters) this.#ageOldest();
+    while (this.#newFrom < appendedFrom && this.#newBytes > maxNewBytes) this.#ageOldest();
     this.#end = Math.max(this.#end, end);
-    const { maxChanges, maxCharacters } = this.#bounds;
-    while ((this.size > maxChanges || this.#characters > maxCharacters) && this.dropOldest());
+    const { maxChanges, maxBytes } = this.#bounds;
+    while ((this.size > maxChanges || this.#bytes > maxBytes) && this.dropOldest());
   }
 
   /** Drops the oldest change. False for an empty window. */
@@ -76,7 +76,7 @@ export class ChangeWindow {
     if (oldest === undefined) return false;
     if (this.#newFrom === this.#head) this.#ageOldest();
     this.#head += 1;
-    this.#characters -= oldest.size;
+    this.#bytes -= oldest.size;
     this.#floor = oldest.logged.seq;
     // The rest is copied only when half was dropped. So each drop is cheap, and dropped changes are freed soon.
     if (this.#head * 2 >= this.#changes.length) {
@@ -90,7 +90,7 @@ export class ChangeWindow {
   #ageOldest(): void {
     const change = must(this.#changes[this.#newFrom], 'a change that keeps its bodies');
     change.age();
-    this.#newCharacters -= change.size;
+    this.#newBytes -= change.size;
     this.#newFrom += 1;
   }
 

@@ -5,7 +5,7 @@ import { must } from '../../base/must.ts';
 import { ChangeWindows } from './change-windows.ts';
 import { FeedChange } from './feed-change.ts';
 
-const unbounded = { maxChanges: 1e9, maxCharacters: 1e9 };
+const unbounded = { maxChanges: 1e9, maxBytes: 1e9 };
 const quiet = 1;
 const busy = 2;
 
@@ -14,15 +14,15 @@ function changes(first: number, count: number, body = ''): readonly FeedChange[]
 }
 
 test('a busy kind does not push the changes of a quiet one out', () => {
-  const windows = new ChangeWindows(unbounded, { maxChanges: 10, maxCharacters: 1e9 });
+  const windows = new ChangeWindows(unbounded, { maxChanges: 10, maxBytes: 1e9 });
   const [few, many] = [windows.open(quiet, 'e', 0), windows.open(busy, 'e', 0)];
   windows.append(few, changes(1, 3), 3);
   for (let seq = 4; seq < 100; seq += 4) windows.append(many, changes(seq, 4), seq + 3);
   expect([few.size, few.floor, many.size, windows.size]).toEqual([3, 0, 7, 10]);
 });
 
-test('the bound in characters cuts the window with the most characters, not the one with the most changes', () => {
-  const windows = new ChangeWindows(unbounded, { maxChanges: 1e9, maxCharacters: 10_000 });
+test('the bound in bytes cuts the window with the most bytes, not the one with the most changes', () => {
+  const windows = new ChangeWindows(unbounded, { maxChanges: 1e9, maxBytes: 10_000 });
   const [small, large] = [windows.open(quiet, 'e', 0), windows.open(busy, 'e', 0)];
   windows.append(small, changes(1, 10), 10);
   windows.append(large, changes(11, 4, 'x'.repeat(1800)), 14);
@@ -32,14 +32,14 @@ test('the bound in characters cuts the window with the most characters, not the 
 });
 
 test('each window has bounds of its own', () => {
-  const windows = new ChangeWindows({ maxChanges: 5, maxCharacters: 1e9 }, unbounded);
+  const windows = new ChangeWindows({ maxChanges: 5, maxBytes: 1e9 }, unbounded);
   const window = windows.open(busy, 'e', 0);
   windows.append(window, changes(1, 20), 20);
   expect([window.size, windows.size]).toEqual([5, 5]);
 });
 
 test('a closed window counts no more', () => {
-  const windows = new ChangeWindows(unbounded, { maxChanges: 6, maxCharacters: 1e9 });
+  const windows = new ChangeWindows(unbounded, { maxChanges: 6, maxBytes: 1e9 });
   const [one, other] = [windows.open(quiet, 'e', 0), windows.open(busy, 'e', 0)];
   windows.append(one, changes(1, 4), 4);
   windows.close(one);
@@ -50,8 +50,8 @@ test('a closed window counts no more', () => {
 
 test('whatever is appended and closed, no bound is exceeded and the sums are those of the windows', () => {
   const random = seededRandom(7);
-  const all = { maxChanges: 40, maxCharacters: 20_000 };
-  const windows = new ChangeWindows({ maxChanges: 25, maxCharacters: 12_000 }, all);
+  const all = { maxChanges: 40, maxBytes: 20_000 };
+  const windows = new ChangeWindows({ maxChanges: 25, maxBytes: 12_000 }, all);
   let seq = 0;
   for (let step = 0; step < 2000; step += 1) {
     const kindId = Math.floor(random() * 5);
@@ -63,7 +63,7 @@ test('whatever is appended and closed, no bound is exceeded and the sums are tho
     const open = [...windows];
     expect(windows.size).toBe(open.reduce((sum, { size }) => sum + size, 0));
     expect(windows.size).toBeLessThanOrEqual(all.maxChanges);
-    expect(open.reduce((sum, { characters }) => sum + characters, 0)).toBeLessThanOrEqual(all.maxCharacters);
+    expect(open.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(all.maxBytes);
     for (const each of open) expect(each.size).toBeLessThanOrEqual(25);
   }
 });

@@ -12,7 +12,7 @@ export class ChangeWindows {
   readonly #all: WindowBounds;
   readonly #byKind = new Map<number, ChangeWindow>();
   #size = 0;
-  #characters = 0;
+  #bytes = 0;
 
   constructor(each: WindowBounds, all: WindowBounds) {
     this.#each = each;
@@ -42,15 +42,15 @@ export class ChangeWindows {
   close(window: ChangeWindow): void {
     this.#byKind.delete(window.kindId);
     this.#size -= window.size;
-    this.#characters -= window.characters;
+    this.#bytes -= window.bytes;
   }
 
   /** Appends changes to the window, and keeps the bounds of all windows together. */
   append(window: ChangeWindow, changes: readonly FeedChange[], end: number): void {
     this.#counted(window, () => window.append(changes, end));
-    const { maxChanges, maxCharacters } = this.#all;
+    const { maxChanges, maxBytes } = this.#all;
     while (this.#size > maxChanges) this.#cutLargest(({ size }) => size, maxChanges);
-    while (this.#characters > maxCharacters) this.#cutLargest(({ characters }) => characters, maxCharacters);
+    while (this.#bytes > maxBytes) this.#cutLargest(({ bytes }) => bytes, maxBytes);
   }
 
   /** Drops changes of the largest window, until the sum over all windows is within the bound or the window is empty. */
@@ -64,9 +64,9 @@ export class ChangeWindows {
   }
 
   #counted(window: ChangeWindow, work: () => void): void {
-    const { size, characters } = window;
+    const { size, bytes } = window;
     work();
     this.#size += window.size - size;
-    this.#characters += window.characters - characters;
+    this.#bytes += window.bytes - bytes;
   }
 }

@@ -3,41 +3,38 @@
  *
  *   new -> what was parsed is kept, because all subscribers that keep up need it at the same time
  *   -> `age` -> bodies are parsed for each late subscriber, because a parsed body takes several times the memory of its text
+ *
+ * Bodies are kept as bytes, outside of V8's heap. As strings, they would be most of what survives a collection of young objects, and V8
+ * copies what survives twice.
  */
 import { memberText } from '../../catalog/paths/member-text.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { Members } from '../../query/evaluate/members-read.ts';
-import type { LoggedChange } from '../../store/types/change.ts';
+import type { LoggedChange, LoggedEntry } from '../../store/types/change.ts';
 
-/** The size of a change without its bodies, in characters. */
+/** The size of a change without its bodies, in bytes. */
 const overhead = 200;
 
 /** What was parsed of a body. */
 class ParsedBody {
-  readonly #text: string;
   #whole: { readonly value: unknown } | null = null;
   readonly #parts: Record<string, unknown> = Object.create(null);
   readonly #names = new Set<string>();
 
-  constructor(text: string) {
-    this.#text = text;
-  }
-
   /** The body with these members, and maybe with others. */
-  with(members: Members): unknown {
-    if (members === 'all' || this.#whole !== null || !members.every((name) => this.#read(name))) return this.#all();
-    return this.#parts;
-  }
-
-  #all(): unknown {
-    this.#whole ??= { value: parseExact(this.#text) };
+  with(members: Members, bytes: Buffer): unknown {
+    if (this.#whole !== null) return this.#whole.value;
+    if (members !== 'all' && members.every((name) => this.#names.has(name))) return this.#parts;
+    const text = bytes.toString();
+    if (members !== 'all' && members.every((name) => this.#read(name, text))) return this.#parts;
+    this.#whole = { value: parseExact(text) };
     return this.#whole.value;
   }
 
   /** False if the member cannot be found without parsing the whole. */
-  #read(name: string): boolean {
+  #read(name: string, body: string): boolean {
     if (this.#names.has(name)) return true;
-    const text = memberText(this.#text, name);
+    const text = memberText(body, name);
     if (text === undefined) return false;
     this.#names.add(name);
     if (text !== null) this.#parts[name] = parseExact(text);
@@ -46,31 +43,43 @@ class ParsedBody {
 }
 
 export class FeedChange {
-  readonly logged: LoggedChange;
+  readonly logged: LoggedEntry;
+  readonly #beforeBytes: Buffer | null;
+  readonly #afterBytes: Buffer | null;
   #before: ParsedBody | null = null;
   #after: ParsedBody | null = null;
   #isNew = true;
 
-  constructor(logged: LoggedChange) {
+  constructor({ before, after, ...logged }: LoggedChange) {
     this.logged = logged;
+    this.#beforeBytes = before === null ? null : bytesOf(before);
+    this.#afterBytes = after === null ? null : bytesOf(after);
+  }
+
+  /** Is the object before the change known? An object that did not exist is not. */
+  get hasBefore(): boolean {
+    return this.#beforeBytes !== null;
+  }
+
+  /** The same for the object after the change. */
+  get hasAfter(): boolean {
+    return this.#afterBytes !== null;
   }
 
   /** The object before the change, with these members at least; null if it did not exist. */
   before(members: Members = 'all'): unknown {
-    const { before } = this.logged;
-    if (before === null) return null;
-    const body = this.#before ?? new ParsedBody(before);
+    if (this.#beforeBytes === null) return null;
+    const body = this.#before ?? new ParsedBody();
     if (this.#isNew) this.#before = body;
-    return body.with(members);
+    return body.with(members, this.#beforeBytes);
   }
 
   /** The object after the change, with these members at least; null if it was deleted. */
   after(members: Members = 'all'): unknown {
-    const { after } = this.logged;
-    if (after === null) return null;
-    const body = this.#after ?? new ParsedBody(after);
+    if (this.#afterBytes === null) return null;
+    const body = this.#after ?? new ParsedBody();
     if (this.#isNew) this.#after = body;
-    return body.with(members);
+    return body.with(members, this.#afterBytes);
   }
 
   /** Forgets the parsed bodies, and keeps none from now on. */
@@ -85,17 +94,24 @@ export class FeedChange {
    * that its type requires: a RESET after the change removes the bodies.
    */
   get continues(): boolean {
-    const { type, before, after } = this.logged;
-    return type !== 'RESET' && (type === 'ADDED' || before !== null) && (type === 'DELETED' || after !== null);
+    const { type } = this.logged;
+    return type !== 'RESET' && (type === 'ADDED' || this.hasBefore) && (type === 'DELETED' || this.hasAfter);
   }
 
   /** The number of bodies that were read with it. */
   get bodies(): number {
-    return Number(this.logged.before !== null) + Number(this.logged.after !== null);
+    return Number(this.hasBefore) + Number(this.hasAfter);
   }
 
-  /** The size of the change for memory limits, in characters. */
+  /** The size of the change for memory limits, in bytes. */
   get size(): number {
-    return overhead + (this.logged.before?.length ?? 0) + (this.logged.after?.length ?? 0);
+    return overhead + (this.#beforeBytes?.length ?? 0) + (this.#afterBytes?.length ?? 0);
   }
+}
+
+/** Not from Node's pool: a body that is kept would keep the other bytes of its slab. */
+function bytesOf(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }

@@ -115,8 +115,8 @@ function judge(
   const isSeen = isVisible(scope, identity);
   const wasSeen = scopeBefore === scope ? isSeen : isVisible(scopeBefore, identity);
   if (!isSeen && !wasSeen) return [];
-  const existed = wasSeen && first.logged.before !== null;
-  const exists = isSeen && last.logged.after !== null;
+  const existed = wasSeen && first.hasBefore;
+  const exists = isSeen && last.hasAfter;
   const always = matchesIdentity(filter, identity);
   const matched = existed && (always ?? matches(filter, { ...identity, body: first.before(membersRead(filter)) }));
   const stillMatches = exists && (always ?? matches(filter, { ...identity, body: last.after(membersRead(filter)) }));
