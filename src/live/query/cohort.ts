@@ -31,8 +31,11 @@ const restAfterPassing = 1000;
 const restPerRun = 20;
 /** The most milliseconds of such a rest: on a busy machine a run may take seconds, and a page must not be outdated for minutes. */
 const mostRest = 30_000;
-/** While other cohorts wait, a run is followed by a pause of so many times its duration. So operations find readers and processor time. */
-const pausePerRun = 2;
+/**
+ * A run keeps its permit for so many times its duration after its end. So operations find readers and processor time. Also when no other
+ * cohort waits: timers of many cohorts may end together, and runs on the calling thread would follow each other in one turn.
+ */
+const pausePerRun = 5;
 
 /** The reason of every abort here. Without one, each abort makes an error with a stack. */
 const over = new Error('the wait is over');
@@ -280,7 +283,7 @@ export class Cohort<R> implements Touched {
       this.#failures = 0;
       this.#take(run);
     } finally {
-      const pause = permits.waiting === 0 ? 0 : (monotonic() - entered) * pausePerRun;
+      const pause = (monotonic() - entered) * pausePerRun;
       if (pause === 0) leave();
       else void sleep(pause, this.#over.signal).finally(leave);
     }

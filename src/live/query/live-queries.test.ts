@@ -214,6 +214,40 @@ test('at most so many queries run at once', async () => {
   expect(log).toMatchObject({ runs: 5, most: 2 });
 });
 
+test('a run keeps its permit for a pause after its end, also when no other cohort waits', async () => {
+  const { fixture } = await world();
+  const pause = Promise.withResolvers<void>();
+  const slept: number[] = [];
+  let [now, runs] = [0, 0];
+  const queries = new LiveQueries({
+    changes: watchedChanges(fixture.engine.source.feed),
+    reader: fixture.reader,
+    runs: 1,
+    monotonic: () => now,
+    sleep: (ms) => {
+      slept.push(ms);
+      return pause.promise;
+    },
+  });
+  const begin = (key: string): Promise<Step<string>> => {
+    const { cohort } = queries.join<string>({ key, scopesId: 's', user: null, throttle: 100 });
+    const run = async (): Promise<LiveRun<string>> => {
+      runs += 1;
+      now += 10;
+      const shown = { result: key, text: key, state: null, lists: [], scopesId: 's' };
+      return { ...shown, isOwn: false, isPassing: false, milliseconds: 10, rest: 0 };
+    };
+    return cohort.next({ text: '', run }, never);
+  };
+  expect(textOf(await begin('first'))).toBe('first');
+  const second = begin('second');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect({ runs, slept }).toEqual({ runs: 1, slept: [50] });
+  pause.resolve();
+  expect(textOf(await second)).toBe('second');
+  expect(runs).toBe(2);
+});
+
 test('a cohort ends with its last member', async () => {
   const { join, queries } = await world();
   const [one, other] = [join(widgets), join(widgets)];

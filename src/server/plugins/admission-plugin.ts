@@ -155,9 +155,9 @@ export function useAdmission(
               refused ?? tooCostly(given, current, log) ?? (await executeFn({ ...given, schema, contextValue }));
             return run(withExtensions(result as Result, current), current);
           }),
-        prepared,
-        ranPrepared: ({ rows, plans }, began) =>
-          admission.finish({ type: 'query', code: 'OK', began, name, document, rows, plans, span: noSpan }),
+        prepared: refused === null ? prepared : null,
+        ranPrepared: ({ rows, plans }, began, span) =>
+          admission.finish({ type: 'query', code: 'OK', began, name, document, rows, plans, span }),
         audit: (result) => auditErrors(admission, given, result),
       });
       try {

@@ -1,7 +1,7 @@
 /**
  * The results of one subscriber of a live query.
  *
- *   first()     runs the query, as any query is run
+ *   first()     runs the query
  *   results()   that result -> joins the cohort (src/live/query) -> the newest result that is another one -> ...
  *
  * Before each result it looks whether the credentials are valid, whether the schema is still that of the cohort, and whether the caller
@@ -13,7 +13,7 @@
 import { type ExecutionArgs, getOperationAST } from 'graphql';
 import { requireValid, userKey } from '../../access/caller.ts';
 import { endingGenerator } from '../../base/ending-generator.ts';
-import { noSpan } from '../../base/tracing.ts';
+import { noSpan, type Span } from '../../base/tracing.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../../graphql/generation/generation.ts';
 import { sharedByReceivers } from '../../graphql/generation/shared-results.ts';
 import { requireFit } from '../../graphql/generation/subscribe.ts';
@@ -41,10 +41,10 @@ export interface LiveStreamParts {
     operation: Operation<Generation>,
     run: (result: Result, operation: Operation<Generation>) => Promise<Result>,
   ): Promise<Result>;
-  /** Answers planned queries without the executor; null if there is none. */
+  /** Answers planned queries without the executor; null if there is none, or if the query is refused. */
   readonly prepared: PreparedAnswers | null;
   /** Gets each run without the executor. @param began milliseconds by the source's monotonic clock */
-  readonly ranPrepared: (answer: PreparedAnswer, began: number) => void;
+  readonly ranPrepared: (answer: PreparedAnswer, began: number, span: Span) => void;
   /** Gets each result that is sent. */
   readonly audit: (result: Result) => void;
 }
@@ -83,7 +83,7 @@ export class LiveStream {
   }
 
   async first(): Promise<Result> {
-    const run = await this.#execute(this.#operation.span);
+    const run = await this.#run(this.#operation.span);
     this.#first = run;
     this.#isOwn = run.isOwn;
     this.#parts.audit(run.result);
@@ -175,18 +175,20 @@ export class LiveStream {
     this.#joined = null;
   }
 
-  async #run(): Promise<LiveRun<Result>> {
+  /** @param span that of the operation for its first result */
+  async #run(span = noSpan): Promise<LiveRun<Result>> {
     const { source, prepared, ranPrepared } = this.#parts;
     const planned = prepared === null || this.#isOwn ? null : this.#plannedOn(source.generation());
-    if (prepared === null || planned === null) return this.#execute();
+    if (prepared === null || planned === null) return this.#execute(span);
     const began = source.monotonic();
-    const found = await preparedRun(prepared, source, planned, this.#operation.caller, this.#stop.signal);
-    if (found === null) return this.#execute();
-    ranPrepared(found.answer, began);
+    const { caller } = this.#operation;
+    const found = await preparedRun(prepared, source, planned, { caller, span }, this.#stop.signal);
+    if (found === null) return this.#execute(span);
+    ranPrepared(found.answer, began, span);
     return found.run;
   }
 
-  async #execute(span = noSpan): Promise<LiveRun<Result>> {
+  async #execute(span: Span): Promise<LiveRun<Result>> {
     let run: LiveRun<Result> | null = null;
     const result = await this.#parts.execute(this.#operation.live(span), async (result, operation) => {
       run = { ...(await this.#stateOf(result, operation)), result, milliseconds: operation.readingMs };

@@ -4,12 +4,10 @@
  * Invariant: the text of a run is the same whether the executor or a prepared answer made it, so that members get a result only if it is
  * another one.
  */
-import type { Caller } from '../../access/caller.ts';
-import { noSpan } from '../../base/tracing.ts';
 import type { Generation, GraphQLSource } from '../../graphql/generation/generation.ts';
 import { resultOfText } from '../../graphql/generation/shared-results.ts';
 import type { AnswerPlan } from '../../graphql/prepared/answer-plan.ts';
-import type { PreparedAnswer, PreparedAnswers } from '../../graphql/prepared/prepared-answers.ts';
+import type { PreparedAnswer, PreparedAnswers, PreparedQuestion } from '../../graphql/prepared/prepared-answers.ts';
 import type { LiveRun } from '../../live/query/live-run.ts';
 import type { Result } from './message-stream.ts';
 
@@ -31,12 +29,12 @@ export async function preparedRun(
   prepared: PreparedAnswers,
   source: GraphQLSource,
   { plan, generation, lists }: PlannedQuery,
-  caller: Caller,
+  { caller, span }: Pick<PreparedQuestion, 'caller' | 'span'>,
   signal: AbortSignal,
 ): Promise<PreparedRun | null> {
   const scopes = source.rights.now(caller);
   if (scopes === null || !prepared.isReady(plan)) return null;
-  const question = { plan, generation, caller, scopes, span: noSpan };
+  const question = { plan, generation, caller, scopes, span };
   const began = source.monotonic();
   const answer = prepared.answerNow(question) ?? (await prepared.answer(question, signal).catch(() => null));
   if (answer === null) return null;
