@@ -34,6 +34,7 @@ import {
   trivialQuery,
 } from './fanout.world.ts';
 import { gatewayFlags } from './support/gateway-flags.ts';
+import { threadCpuMs } from './support/loop-turns.ts';
 import { podName } from './support/pods.ts';
 
 export const about =
@@ -347,16 +348,18 @@ async function filtersCase(gateway: Gateway, url: string, { subscribers, connect
 }
 
 async function snapshotsCase(gateway: Gateway, url: string) {
-  const crowd = async (count: number): Promise<{ ms: number; longestMs: number }> => {
+  const crowd = async (count: number) => {
     const clients = new Clients();
     await clients.connect(webSocketUrl(url), count, 'graphql-transport-ws');
     await gateway.ask({ ask: 'begin' });
     const began = performance.now();
+    const own = threadCpuMs();
     await clients.subscribe(count, () => ({ query: snapshotDocument }));
     const ms = performance.now() - began;
-    const { longestMs } = await gateway.ask<Counted>({ ask: 'end' });
+    const clientMs = threadCpuMs() - own;
+    const { longestMs, cpuMs } = await gateway.ask<Counted>({ ask: 'end' });
     await clients.close();
-    return { ms, longestMs };
+    return { ms, longestMs, cpuMs, clientMs };
   };
   const alone = await crowd(1).then(() => crowd(1));
   const asking = askAgain(url);
@@ -366,7 +369,8 @@ async function snapshotsCase(gateway: Gateway, url: string) {
   const snapshotQueryP99Ms = Number(p99.toFixed(1));
   const snapshotRatio = Number((Math.max(ten.ms, fifty.ms) / alone.ms).toFixed(2));
   process.stdout.write(
-    `snapshots of ${objects} Pods: one client ${alone.ms.toFixed(0)} ms, ten ${ten.ms.toFixed(0)} ms, fifty ${fifty.ms.toFixed(0)} ms; ` +
+    `snapshots of ${objects} Pods: one client ${alone.ms.toFixed(0)} ms, ten ${ten.ms.toFixed(0)} ms, fifty ${fifty.ms.toFixed(0)} ms ` +
+      `(processor time of the serve thread ${fifty.cpuMs.toFixed(0)} ms, of the clients ${fifty.clientMs.toFixed(0)} ms); ` +
       `${queries} queries meanwhile, p99 ${snapshotQueryP99Ms} ms; longest turn ${Math.max(ten.longestMs, fifty.longestMs).toFixed(0)} ms\n`,
   );
   return { snapshotQueryP99Ms, snapshotRatio };

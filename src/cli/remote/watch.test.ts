@@ -303,7 +303,9 @@ describe('a lost connection', () => {
     const url = proxy.url.replace('https', 'http');
     const running = new Running({ url }, { document: whole });
     let cuts = 0;
-    for (let index = 0; index < 200; index += 1) {
+    const again = (): number => running.errors.match(/Connected again/g)?.length ?? 0;
+    // On a busy machine a connection may be cut before it is open again.
+    for (let index = 0; index < 200 || (index < 2000 && again() < 2); index += 1) {
       world.cluster.update(configMap(`map-${index % 20}`, `${index}`));
       if (index % 40 === 20) {
         proxy.cut();
@@ -314,8 +316,8 @@ describe('a lost connection', () => {
       await sleep(10);
     }
     await foldsToTable(running, world.gateway.url);
-    expect(running.errors.match(/Connected again/g)?.length ?? 0).toBeGreaterThan(1);
-    expect(cuts).toBe(5);
+    expect(again()).toBeGreaterThan(1);
+    expect(cuts).toBeGreaterThan(4);
   });
 });
 

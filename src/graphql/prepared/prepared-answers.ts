@@ -42,9 +42,8 @@ import { isShort, linePaths, lineRequest } from '../../query/read/line-page.ts';
 import { missingOf, type Readiness, readinessIn } from '../../query/read/readiness.ts';
 import { relatedRequest } from '../../query/related/related-lines.ts';
 import { observePlans, type PlanNote } from '../../query/route/plan-note.ts';
-import type { Route } from '../../query/sql/access-path.ts';
 import { syncedClustersStatement } from '../../query/sql/access-path.ts';
-import { type KindView, readView, type View } from '../../query/sql/view.ts';
+import { readView, type View } from '../../query/sql/view.ts';
 import type {
   PageReader,
   PageRequest,
@@ -56,6 +55,7 @@ import type { Row, Statement } from '../../store/types/statement.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { AnswerPlan, PlannedList, PlannedRelated } from './answer-plan.ts';
 import { answerText } from './answer-text.ts';
+import { isValid, type KnownRoute, routeKey } from './known-route.ts';
 import { beginPages } from './page-spans.ts';
 
 /** A plan and its caller. */
@@ -81,25 +81,6 @@ export interface PreparedAnswer {
   readonly made: MadeIn;
   /** The ids of these kinds, by resourceKey. */
   readonly kindIds: ReadonlyMap<string, number>;
-}
-
-/** How a list is read, and the facts that must still be true in the snapshot that reads it. */
-interface KnownRoute {
-  /** Id of the caller's scopes. */
-  readonly scopesId: string;
-  readonly epoch: string;
-  readonly layoutVersion: number;
-  /** JSON list of the clusters in which the kind is synced, and the statement that reads it. */
-  readonly clusters: string;
-  readonly askClusters: Statement;
-  readonly kind: KindView;
-  readonly route: Route;
-  /** Counts the list's matches in a short time; null if it takes long or is not wanted. */
-  readonly count: Statement | null;
-  /** The reasons for the route, for the index advisor; null if the planner noted none. */
-  readonly note: PlanNote | null;
-  /** Expiry, on the monotonic clock. */
-  until: number;
 }
 
 /** Codes of failures that depend on the caller or pass in a moment. */
@@ -458,15 +439,6 @@ interface Tail {
   readonly revision: number;
   readonly spent: number;
   readonly text: string;
-}
-
-/** The key of a list's route. Its pages share the route, which does not depend on the cursor or the selection. */
-function routeKey({ list: { key, fingerprint, plan } }: PlannedList, scopes: Pick<Scopes, 'id'>): string {
-  return `${scopes.id} ${key} ${fingerprint} ${plan.page.limit}`;
-}
-
-function isValid(known: KnownRoute, read: PagesRead, clusters: string): boolean {
-  return known.epoch === read.epoch && known.layoutVersion === read.layoutVersion && known.clusters === clusters;
 }
 
 /**
