@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { LiveClient } from '../../../test/kit/live-client.ts';
 import { colored, liveSetup, nextOf, thing, things, until } from '../../../test/kit/live-lists.ts';
+import { allRows, type Scope, type Scopes } from '../../access/scope.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { everything } from '../../query/plan/filter.ts';
 import { decodeLiveCursor, encodeLiveCursor, nowhere } from '../log/live-cursor.ts';
@@ -102,6 +103,28 @@ test.each<[string, (epoch: string, revision: number) => { epoch: string; sequenc
   await until(messages, client, 'SYNCED');
   expect(client.phases).toEqual(['SNAPSHOT', 'SNAPSHOT', 'SYNCED']);
   expect(client.held).toEqual((await truth(everything)).held);
+});
+
+test('rights that change while a cursor is looked at do not continue it', async () => {
+  const { list, relist } = await liveSetup();
+  await relist(['a', 'b'], 'red');
+  const messages = list(snapshot);
+  await nextOf(messages);
+  const { cursor } = await nextOf(messages);
+  const single: Scope = {
+    rows: 'some',
+    clusters: new Map([['east', { namespaces: new Set<string>(), names: new Map([['default', new Set(['a'])]]) }]]),
+  };
+  // The snapshot shows one object. The rights that the cursor has come back after it.
+  let reads = 0;
+  const scopes = (): Scopes => {
+    reads += 1;
+    const scope = reads === 1 ? single : allRows;
+    return { id: String(reads > 1), of: () => scope };
+  };
+  const resumed = list(since(cursor), { rights: { at: async () => scopes(), after: scopes } });
+  expect((await nextOf(resumed)).phase).toBe('GAP');
+  expect(told(await nextOf(resumed))).toEqual(['ADDED a', 'ADDED b']);
 });
 
 test('objects that change under a snapshot are told as they were at its revision', async () => {

@@ -23,7 +23,7 @@
  * Invariant: a client that applies all messages up to one whose cursor is not `nowhere` has exactly the matches at that cursor.
  */
 import { rightsInClusters } from '../../access/rights-in-clusters.ts';
-import { allRows, isSameScope, type Scopes } from '../../access/scope.ts';
+import { allRows, isSameScope, type Scopes, scopeIn } from '../../access/scope.ts';
 import { clustersIn } from '../../query/plan/filter.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
 import { readLogFloor } from '../../store/read/changes.ts';
@@ -116,9 +116,11 @@ async function* begin(run: Run): Messages<LivePosition | null> {
   }
   const { cursor } = start;
   const inLog = cursor.epoch === epoch && cursor.sequence <= store.sequence && cursor.sequence >= store.floor;
-  // The cursor of a list is about all clusters.
-  const whole = (await run.whole.after(store)).of(run.request.kind.key, 'watch');
-  const continues = inLog && [scopeMark(visible), scopeMark(whole)].includes(cursor.scope);
+  // The cursor of a list is about all clusters. Rights that have changed meanwhile tell nothing about what its client holds.
+  const { kind, filter } = run.request;
+  const whole = (await run.whole.after(store)).of(kind.key, 'watch');
+  const isOfAll = isSameScope(scopeIn(whole, clustersIn(filter)), visible) && scopeMark(whole) === cursor.scope;
+  const continues = inLog && (isOfAll || scopeMark(visible) === cursor.scope);
   if (continues && start.at === 'cursor') {
     yield message('SYNCED', cursor, visible);
     return { ...cursor, kindId, visible, count: null };

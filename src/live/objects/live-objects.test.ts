@@ -6,7 +6,7 @@ import { allRows, noRows, type Scope } from '../../access/scope.ts';
 import { must } from '../../base/must.ts';
 import { everything } from '../../query/plan/filter.ts';
 import { readLogFloor } from '../../store/read/changes.ts';
-import type { LiveMessage } from '../list/live-request.ts';
+import type { LiveMessage, LiveStart } from '../list/live-request.ts';
 import { decodeLiveCursor } from '../log/live-cursor.ts';
 import { liveObjects } from './live-objects.ts';
 
@@ -27,7 +27,7 @@ async function world(scopes: Readonly<Record<string, Scope>>, maxBytes = 1e9) {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
   /** @param caller what the list's caller may see, which may change */
-  const start = (isOptional = false, caller = current): Messages => {
+  const start = (isOptional = false, caller = current, from: LiveStart = { at: 'snapshot' }): Messages => {
     const visible = visibleTo(caller);
     return liveObjects(feed, {
       kinds: [things, gears].map((key) => ({
@@ -37,7 +37,7 @@ async function world(scopes: Readonly<Record<string, Scope>>, maxBytes = 1e9) {
       })),
       filter: everything,
       rights: { at: async () => visible(), after: visible },
-      start: { at: 'snapshot' },
+      start: from,
       projection: 'whole',
       signal: stop.signal,
       chunk: 100,
@@ -87,6 +87,26 @@ test('a hidden kind is not waited for, and its lists and changes cause no messag
   expect(statements.filter(({ sql }) => sql.includes('change c'))).toEqual([]);
   put(things, 'b');
   expect(told(await pending)).toEqual(['ADDED things b']);
+});
+
+test('rights that change while a cursor is looked at do not continue it', async () => {
+  const { start, list } = await world({ [things]: allRows, [gears]: allRows });
+  await list(things, 'a');
+  await list(gears, 'x');
+  const messages = start();
+  await nextOf(messages);
+  const cursor = decodeLiveCursor((await nextOf(messages)).cursor);
+  let reads = 0;
+  // The snapshot shows the things alone. The rights that the cursor has come back after it.
+  const caller = {
+    get scopes(): Readonly<Record<string, Scope>> {
+      reads += 1;
+      return reads === 1 ? { [things]: allRows } : { [things]: allRows, [gears]: allRows };
+    },
+  };
+  const resumed = start(false, caller, { at: 'cursor', cursor });
+  expect((await nextOf(resumed)).phase).toBe('GAP');
+  expect(told(await nextOf(resumed))).toEqual(['ADDED things a', 'ADDED gears x']);
 });
 
 test('rights that change add and remove the objects of their kinds, with the changes of the others in one message', async () => {

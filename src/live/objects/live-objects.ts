@@ -22,6 +22,7 @@
  *   - Nothing is read for a client that has not taken the last message.
  */
 import { rightsInClusters } from '../../access/rights-in-clusters.ts';
+import { isSameScope, scopeIn } from '../../access/scope.ts';
 import { must } from '../../base/must.ts';
 import { clustersIn } from '../../query/plan/filter.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
@@ -156,9 +157,13 @@ async function* begin(run: Run): Messages<ObjectsPosition | null> {
   }
   const { cursor } = start;
   const inLog = cursor.epoch === epoch && cursor.sequence <= sequence && cursor.sequence >= store.floor;
-  // The cursor of a list is about all clusters.
-  const whole = cursorMarks(visibleIn(run.request, await run.whole.after(store)));
-  const fits = [sight.marks, whole].some(({ scope, kinds }) => scope === cursor.scope && kinds === cursor.kinds);
+  // The cursor of a list is about all clusters. Rights that have changed meanwhile tell nothing about what its client holds.
+  const whole = visibleIn(run.request, await run.whole.after(store));
+  const clusters = clustersIn(run.request.filter);
+  const isSame = [...whole].every(([key, scope]) => isSameScope(scopeIn(scope, clusters), sight.visible.get(key)));
+  const fits = [sight.marks, ...(isSame ? [cursorMarks(whole)] : [])].some(
+    ({ scope, kinds }) => scope === cursor.scope && kinds === cursor.kinds,
+  );
   const position = { epoch, sequence: cursor.sequence, sight, empty };
   if (inLog && fits && start.at === 'cursor') {
     yield message('SYNCED', position);
