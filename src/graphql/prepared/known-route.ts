@@ -31,6 +31,7 @@ export function routeKey({ list: { key, fingerprint, plan } }: PlannedList, scop
   return `${scopes.id} ${key} ${fingerprint} ${plan.page.limit}`;
 }
 
+/** Is the route still right in the snapshot that was read? @param clusters what `askClusters` read there */
 export function isValid(known: KnownRoute, read: PagesRead, clusters: string): boolean {
   return known.epoch === read.epoch && known.layoutVersion === read.layoutVersion && known.clusters === clusters;
 }

@@ -10,6 +10,7 @@
 import { createHash } from 'node:crypto';
 import { type DocumentNode, getOperationAST, specifiedRules, validate } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
+import { disjunction } from '../../query/plan/comparison.ts';
 import type { Filter } from '../../query/plan/filter.ts';
 import { type DocumentLimits, depthAndAliases, parseWithin } from '../document/document-limits.ts';
 import type { Generation, GraphQLSource } from '../generation/generation.ts';
@@ -56,13 +57,7 @@ export function filteredLists(plan: AnswerPlan): readonly { readonly key: string
   const others = new Set(plan.lists.flatMap(({ related }) => relatedKeys(related)));
   return [...Map.groupBy(plan.lists, ({ list }) => list.key)]
     .filter(([key]) => !others.has(key))
-    .map(([key, lists]) => ({ key, filter: someOf(lists.map(({ list }) => list.plan.filter)) }));
-}
-
-/** With one filter, that filter itself: live lists with the same one share its cohort. */
-function someOf(filters: readonly Filter[]): Filter {
-  const [first, ...others] = filters;
-  return first !== undefined && others.length === 0 ? first : { kind: 'or', of: filters };
+    .map(([key, lists]) => ({ key, filter: disjunction(lists.map(({ list }) => list.plan.filter)) }));
 }
 
 function relatedKeys(related: readonly PlannedRelated[]): readonly string[] {

@@ -175,6 +175,7 @@ function requiredBy({ filter, scope }: Shown): Required | null {
   return few.find(({ place }) => place !== byNamespace) ?? few[0] ?? null;
 }
 
+/** The texts that every match of the filter must have one of, by place. */
 function requirements(filter: Filter): readonly Required[] {
   switch (filter.kind) {
     case 'and':

@@ -32,8 +32,9 @@ const restPerRun = 20;
 /** The most milliseconds of such a rest: on a busy machine a run may take seconds, and a page must not be outdated for minutes. */
 const mostRest = 30_000;
 /**
- * A run keeps its permit for so many times its duration after its end. So operations find readers and processor time. Also when no other
- * cohort waits: timers of many cohorts may end together, and runs on the calling thread would follow each other in one turn.
+ * A run keeps its permit for so many times its duration after its end. So operations find readers and processor time. The pause does
+ * not depend on other cohorts that wait. When timers of many cohorts end together, none waits for a run on the calling thread, and the runs
+ * would follow each other in one turn.
  */
 const pausePerRun = 5;
 

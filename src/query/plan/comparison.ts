@@ -73,3 +73,9 @@ export function conjunction(of: readonly Filter[]): Filter {
   if (only === undefined) return everything;
   return of.length === 1 ? only : { kind: 'and', of };
 }
+
+/** At least one of the filters; one filter alone is that filter itself. */
+export function disjunction(of: readonly Filter[]): Filter {
+  const [only] = of;
+  return only !== undefined && of.length === 1 ? only : { kind: 'or', of };
+}

@@ -60,6 +60,7 @@ export async function choosePaths(
   return chosen;
 }
 
+/** A route, and the path that it was chosen from. */
 export interface ChosenPaths {
   readonly route: Route;
   /** The access path with the fewest rows; null without access paths. */

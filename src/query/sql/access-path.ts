@@ -285,6 +285,7 @@ export async function survey(lease: Lease, kind: KindView, paths: readonly Acces
   };
 }
 
+/** An access path with the number of its rows. */
 export interface SizedPath {
   readonly path: AccessPath;
   /** The number of rows of the path; `surveyBound + 1` means more than the bound. */
