@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { LiveClient } from '../../../test/kit/live-client.ts';
 import { liveSetup, type Messages, nextOf } from '../../../test/kit/live-lists.ts';
 import { everything } from '../../query/plan/filter.ts';
+import type { Lease } from '../../store/types/lease.ts';
 import type { LiveMessage } from '../cohort/cohort-batch.ts';
+import { SharedSnapshots, type TakenSnapshot } from './shared-snapshots.ts';
 
 const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
 
@@ -24,8 +26,36 @@ test('lists that come at the same time send the same messages', async () => {
   const got = await Promise.all(begun.map(({ messages, client }) => upToSynced(messages, client)));
   for (const { client } of begun) expect(client.held).toEqual(held);
   const chunks = new Set(got.flatMap((messages) => messages.filter(({ phase }) => phase === 'SNAPSHOT')));
-  // The first lists may take a snapshot each.
-  expect(chunks.size).toBeLessThanOrEqual(2 * (names.length / 2));
+  expect(chunks.size).toBe(names.length / 2);
+});
+
+const lease = { epoch: 'e', revision: 7 } as Lease;
+const taken: TakenSnapshot = { epoch: 'e', revision: 7, objects: [] };
+
+test('a list that comes while a snapshot is taken gets the same one', async () => {
+  const snapshots = new SharedSnapshots();
+  const { promise, resolve } = Promise.withResolvers<TakenSnapshot>();
+  const first = snapshots.join(lease, 'pods', () => promise);
+  const second = snapshots.join(lease, 'pods', () => Promise.reject(new Error('taken again')));
+  resolve(taken);
+  expect(await second).toBe(await first);
+});
+
+test('a list that comes while a snapshot cannot be taken takes its own', async () => {
+  const snapshots = new SharedSnapshots();
+  const first = snapshots.join(lease, 'pods', () => Promise.reject(new Error('no reader')));
+  const second = snapshots.join(lease, 'pods', async () => taken);
+  await expect(first).rejects.toThrow('no reader');
+  expect((await second).taken).toBe(taken);
+});
+
+test('a list whose lease is older than the snapshot that is taken takes its own', async () => {
+  const snapshots = new SharedSnapshots();
+  const first = snapshots.join(lease, 'pods', async () => taken);
+  const older = { ...taken, revision: 6 };
+  const second = snapshots.join({ ...lease, revision: 6 }, 'pods', async () => older);
+  expect((await first).taken).toBe(taken);
+  expect((await second).taken).toBe(older);
 });
 
 test('a list that comes alone gets the newest state', async () => {

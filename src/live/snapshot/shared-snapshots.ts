@@ -69,6 +69,8 @@ export class SharedSnapshots {
   readonly #monotonic: () => number;
   readonly #reads = new Semaphore(mostReads);
   readonly #open = new Map<string, SharedSnapshot>();
+  /** The snapshots that are being taken, by question. Undefined for one that could not be taken. */
+  readonly #taking = new Map<string, Promise<SharedSnapshot | undefined>>();
   readonly #chunks = new BoundedCache<SnapshotChunk>({ entries: keptChunks, weight: keptCharacters });
   #taken = 0;
 
@@ -88,7 +90,7 @@ export class SharedSnapshots {
   }
 
   /**
-   * A snapshot of this question: one that another list sends, or one that is taken now.
+   * A snapshot of this question: one that another list sends or takes, or one that is taken now.
    * @param question equal for lists that send the same chunks
    */
   async join<T extends TakenSnapshot>(
@@ -96,11 +98,28 @@ export class SharedSnapshots {
     question: string,
     take: () => Promise<T>,
   ): Promise<SharedSnapshot<T>> {
-    const known = this.#open.get(question) as SharedSnapshot<T> | undefined;
-    const isYoung = known !== undefined && this.#monotonic() - known.takenAt < mostAgeMs;
-    if (isYoung && known.taken.epoch === lease.epoch && known.taken.revision <= lease.revision) return known;
+    const open = this.#open.get(question) as SharedSnapshot<T> | undefined;
+    if (this.#fits(open, lease)) return open;
+    const taking = this.#taking.get(question) as Promise<SharedSnapshot<T> | undefined> | undefined;
+    // No wait if none is being taken, so that a list of the same turn finds the one that this list takes.
+    const other = taking === undefined ? undefined : await taking;
+    if (this.#fits(other, lease)) return other;
     this.#taken += 1;
-    return new SharedSnapshot(`${this.#taken}`, question, await take(), this.#monotonic());
+    const key = `${this.#taken}`;
+    const own = take().then((matches) => new SharedSnapshot(key, question, matches, this.#monotonic()));
+    const offered = own.catch(() => undefined);
+    this.#taking.set(question, offered);
+    try {
+      return await own;
+    } finally {
+      if (this.#taking.get(question) === offered) this.#taking.delete(question);
+    }
+  }
+
+  /** May a list with this lease join the snapshot? */
+  #fits<T extends TakenSnapshot>(known: SharedSnapshot<T> | undefined, lease: Lease): known is SharedSnapshot<T> {
+    if (known === undefined || this.#monotonic() - known.takenAt >= mostAgeMs) return false;
+    return known.taken.epoch === lease.epoch && known.taken.revision <= lease.revision;
   }
 
   /**
