@@ -2,6 +2,7 @@
  * Many subscribers of one document, over real WebSockets: each gets every change once, a client that does not read costs bounded memory,
  * and subscribers share a result only if it is the same for all of them.
  */
+import { queryObjects } from 'node:v8';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { type Caller, localUser } from '../src/access/caller.ts';
@@ -9,7 +10,9 @@ import { fixedRights, type Rights } from '../src/access/rights.ts';
 import { allRows, noRows, type Scope, type Scopes, scopeText } from '../src/access/scope.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { must } from '../src/base/must.ts';
+import { Delivery } from '../src/graphql/generation/shared-results.ts';
 import { startServer } from '../src/server/http-server.ts';
+import { SocketEvents } from '../src/server/socket-events.ts';
 import type { WriterOptions } from '../src/store/write/writer-options.ts';
 import { FollowedList } from './kit/consistency/followed-list.ts';
 import { type ChannelEvents, openChannel, type Result } from './kit/consistency/live-channel.ts';
@@ -380,4 +383,27 @@ test('complete from the client stops the messages of its id, and of no other', a
   }
   await expect.poll(() => has('kept', 'after-4') && has('also kept', 'after-4')).toBe(true);
   expect(next.get('ended')?.length).toBe(received);
+});
+
+/** How many objects of a class are in memory after a garbage collection. */
+const inMemory = (type: abstract new (...given: never) => unknown): number => queryObjects(type as never) as never;
+
+test('nothing of a subscription stays in memory when its client has gone, while others of its document go on', async () => {
+  const { put, follow } = await world();
+  const first = follow('all', document(plain));
+  await synced(first.lists);
+  const second = follow('all', document(plain));
+  const another = follow('all', document('id kind metadata { namespace name resourceVersion uid }'));
+  await synced([...second.lists, ...another.lists]);
+  put('a');
+  const hear = (lists: readonly Follower[], name: string): Promise<void> =>
+    expect.poll(() => lists.every(({ names }) => names.includes(name)), patience).toBe(true);
+  await hear([...first.lists, ...second.lists, ...another.lists], 'a');
+  expect([inMemory(Delivery), inMemory(SocketEvents)]).toEqual([2, 3]);
+  await first.client.stop();
+  await expect.poll(() => [inMemory(Delivery), inMemory(SocketEvents)], patience).toEqual([2, 2]);
+  put('b');
+  await hear([...second.lists, ...another.lists], 'b');
+  await Promise.all([second.client.stop(), another.client.stop()]);
+  await expect.poll(() => [inMemory(Delivery), inMemory(SocketEvents)], patience).toEqual([0, 0]);
 });

@@ -30,7 +30,7 @@ export interface PushOutlet {
 export interface CommonResults<O> {
   readonly outlet: PushOutlet;
   /**
-   * The group of these subscribers; made by the first of them, and kept longer than it.
+   * The group of these subscribers; made by the first of them, and kept until the last of the delivery has left.
    * @param make gets an operation without the parts of a request
    */
   groupOf<T extends object>(make: (operation: O, resultOf: CommonResult) => T): T;
@@ -43,6 +43,8 @@ type Execute = () => ExecutionResult | Promise<ExecutionResult>;
 
 /** The subscribers with the same document, variables and generation. */
 export class Delivery {
+  /** The subscribers. The last one that leaves takes the delivery with it. */
+  members = 0;
   /** False after an execution that used what is a caller's own. */
   #isCommon = true;
   readonly #results = new WeakMap<object, ExecutionResult>();
@@ -113,23 +115,37 @@ export function jsonOf(result: ExecutionResult): Buffer {
 }
 
 const deliveries = new WeakMap<object, WeakMap<DocumentNode, Map<string, Delivery>>>();
-/** More variables of one document begin anew. */
-const mostDeliveries = 20_000;
+
+/** One subscriber's part in a delivery. */
+export interface Membership {
+  readonly delivery: Delivery;
+  /** The subscriber has ended. Calls after the first do nothing. */
+  leave(): void;
+}
 
 /** Subscribers that send the same text share one parsed document. */
-export function deliveryOf(
+export function joinDelivery(
   generation: object,
   document: DocumentNode,
   operationName: string | null,
   variables: unknown,
-): Delivery {
+): Membership {
   const ofGeneration = deliveries.get(generation) ?? new WeakMap<DocumentNode, Map<string, Delivery>>();
   deliveries.set(generation, ofGeneration);
   const known = ofGeneration.get(document) ?? new Map<string, Delivery>();
   ofGeneration.set(document, known);
   const key = JSON.stringify([operationName, variables ?? null]);
-  const found = known.get(key) ?? new Delivery();
-  if (!known.has(key) && known.size >= mostDeliveries) known.clear();
-  known.set(key, found);
-  return found;
+  const delivery = known.get(key) ?? new Delivery();
+  known.set(key, delivery);
+  delivery.members += 1;
+  let hasLeft = false;
+  return {
+    delivery,
+    leave() {
+      if (hasLeft) return;
+      hasLeft = true;
+      delivery.members -= 1;
+      if (delivery.members === 0) known.delete(key);
+    },
+  };
 }

@@ -10,7 +10,7 @@ import {
 import { endingGenerator } from '../../base/ending-generator.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Generation, OperationContext } from './generation.ts';
-import { type CommonResult, type CommonResults, type Delivery, deliveryOf, LiveEvent } from './shared-results.ts';
+import { type CommonResult, type CommonResults, type Delivery, joinDelivery, LiveEvent } from './shared-results.ts';
 
 type Result = ExecutionResult | Promise<ExecutionResult>;
 
@@ -20,25 +20,48 @@ export async function subscribeCommon(
 ): Promise<AsyncGenerator<ExecutionResult, void, undefined> | ExecutionResult> {
   const context = args.contextValue as OperationContext;
   const { document, operationName, variableValues } = args;
-  const { generation } = context.portolan;
-  const delivery = deliveryOf(generation, document, operationName ?? null, variableValues);
   const validated = validateSubscriptionArgs(args);
   if (!('schema' in validated)) return { errors: validated };
+  const { delivery, leave } = joinDelivery(
+    context.portolan.generation,
+    document,
+    operationName ?? null,
+    variableValues,
+  );
+  /** Leaves the delivery if the stream has failed. */
+  const orLeave = async <T>(step: () => Promise<T>): Promise<T> => {
+    try {
+      return await step();
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  };
   const resultOf = (event: unknown): Result => {
     const execute = (): Result => executeSubscriptionEvent({ ...validated, rootValue: event });
     return event instanceof LiveEvent ? delivery.resultOf(event, execute) : execute();
   };
   const common = commonResults(context, delivery, validated);
-  const source = await createSourceEventStream({ ...validated, contextValue: { ...context, common } });
-  if (!(Symbol.asyncIterator in source)) return source;
+  const source = await orLeave(async () =>
+    createSourceEventStream({ ...validated, contextValue: { ...context, common } }),
+  );
+  if (!(Symbol.asyncIterator in source)) {
+    leave();
+    return source;
+  }
   const events = (source as AsyncIterable<unknown>)[Symbol.asyncIterator]();
   return endingGenerator<ExecutionResult>(
+    () =>
+      orLeave(async () => {
+        const step = await events.next();
+        if (step.done !== true) return { done: false, value: await resultOf(step.value) };
+        leave();
+        return { done: true, value: undefined };
+      }),
     async () => {
-      const step = await events.next();
-      if (step.done === true) return { done: true, value: undefined };
-      return { done: false, value: await resultOf(step.value) };
+      leave();
+      await events.return?.();
     },
-    async () => events.return?.(),
   );
 }
 
@@ -58,14 +81,14 @@ function commonResults(
   };
 }
 
-/** Keeps nothing of the request, because a group outlives its first subscriber. */
+/** Keeps nothing of the request or of its connection, because a group outlives its first subscriber. */
 function commonResult(
   delivery: Delivery,
   portolan: Operation<Generation>,
   { externalAbortSignal: _, ...validated }: ValidatedSubscriptionArgs,
 ): CommonResult {
   const contextValue: OperationContext = { portolan };
-  const common = { ...validated, contextValue, externalAbortSignal: undefined };
+  const common = { ...validated, contextValue, rootValue: undefined, externalAbortSignal: undefined };
   return (event) => {
     if (!delivery.isCommon) return null;
     const result = delivery.resultOf(event, () => executeSubscriptionEvent({ ...common, rootValue: event }));
