@@ -58,6 +58,29 @@ test('a list whose lease is older than the snapshot that is taken takes its own'
   expect((await second).taken).toBe(older);
 });
 
+test('chunks are kept while a list sends the snapshot, and not longer', async () => {
+  const snapshots = new SharedSnapshots();
+  const shared = await snapshots.join(lease, 'pods', async () => ({ ...taken, objects: [1, 2, 3] }));
+  const message: LiveMessage = { phase: 'SNAPSHOT', reset: true, cursor: '', totalCount: null, changes: [] };
+  let reads = 0;
+  const ask = () =>
+    snapshots.chunk(shared, 0, { last: null, most: 3 }, async (end) => {
+      reads += 1;
+      return { message, end, revision: 7, characters: 100 };
+    });
+  snapshots.enter(shared);
+  snapshots.enter(shared);
+  await ask();
+  snapshots.leave(shared);
+  await ask();
+  expect(reads).toBe(1);
+  // The list that asked is the last one, and leaves while its chunk is read.
+  snapshots.leave(shared);
+  await ask();
+  await ask();
+  expect(reads).toBe(3);
+});
+
 test('a list that comes alone gets the newest state', async () => {
   const { list, relist, put, truth } = await liveSetup();
   await relist(names, 'red');

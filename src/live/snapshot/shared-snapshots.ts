@@ -27,7 +27,7 @@ export interface SnapshotChunk {
 
 /** Milliseconds in which other lists may join a snapshot. */
 const mostAgeMs = 5000;
-/** Characters of the chunks that are kept. Parsed objects take several times the memory of their text. */
+/** Characters of the chunks that are kept while lists send them. Parsed objects take several times the memory of their text. */
 const keptCharacters = 8 * 1024 * 1024;
 const keptChunks = 2000;
 /** Characters of the texts of one chunk. A single object may have more. */
@@ -134,7 +134,9 @@ export class SharedSnapshots {
 
   leave(snapshot: SharedSnapshot): void {
     snapshot.senders -= 1;
-    if (snapshot.senders === 0) this.close(snapshot);
+    if (snapshot.senders > 0) return;
+    this.close(snapshot);
+    for (const from of snapshot.ends.keys()) this.#chunks.delete(chunkKey(snapshot, from));
   }
 
   /** No more lists join it. Called when the log no longer reaches back to it. */
@@ -154,7 +156,7 @@ export class SharedSnapshots {
     { last, most }: { readonly last: SnapshotChunk | null; readonly most: number },
     read: (end: number) => Promise<SnapshotChunk | null>,
   ): Promise<SnapshotChunk | null> {
-    const key = `${snapshot.key} ${from}`;
+    const key = chunkKey(snapshot, from);
     const kept = this.#chunks.get(key);
     if (kept !== undefined) return Promise.resolve(kept);
     const end = snapshot.ends.get(from) ?? Math.min(snapshot.taken.objects.length, from + size(last, most));
@@ -164,12 +166,16 @@ export class SharedSnapshots {
     const reading =
       snapshot.reading.get(from) ??
       begin().then((chunk) => {
-        if (chunk !== null) this.#chunks.set(key, chunk, chunk.characters + 1);
+        if (chunk !== null && snapshot.senders > 0) this.#chunks.set(key, chunk, chunk.characters + 1);
         return chunk;
       });
     snapshot.reading.set(from, reading);
     return reading;
   }
+}
+
+function chunkKey({ key }: SharedSnapshot, from: number): string {
+  return `${key} ${from}`;
 }
 
 /** Objects of the next chunk. */
