@@ -11,7 +11,7 @@
  *   live        1,000 different pages with @live while 2,000 Pods change each second: processor time of the readers, and p99 of an ordinary
  *               page beside that without these pages
  *
- * This process is the clients. It counts the changes that each subscriber gets: a missing or a doubled one is an error.
+ * This thread is the clients; the trivial query is asked from another one. It counts the changes that each subscriber gets: a missing or a doubled one is an error.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,8 +20,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { WebSocket } from 'ws';
 import {
+  type Asked,
   documents,
   type GatewayAnswer,
   type GatewayOrder,
@@ -31,7 +33,6 @@ import {
   namespaceDocument,
   pageAt,
   snapshotDocument,
-  trivialQuery,
 } from './fanout.world.ts';
 import { gatewayFlags } from './support/gateway-flags.ts';
 import { threadCpuMs } from './support/loop-turns.ts';
@@ -362,7 +363,7 @@ async function snapshotsCase(gateway: Gateway, url: string) {
     return { ms, longestMs, cpuMs, clientMs };
   };
   const alone = await crowd(1).then(() => crowd(1));
-  const asking = askAgain(url);
+  const asking = await askAgain(url);
   const ten = await crowd(10);
   const fifty = await crowd(50);
   const { queries, p99 } = await asking.end();
@@ -376,27 +377,16 @@ async function snapshotsCase(gateway: Gateway, url: string) {
   return { snapshotQueryP99Ms, snapshotRatio };
 }
 
-/** Asks the trivial query again and again. */
-function askAgain(url: string): { end(): Promise<{ readonly queries: number; readonly p99: number }> } {
-  let isOver = false;
-  const times: number[] = [];
-  const asking = (async () => {
-    while (!isOver) {
-      const began = performance.now();
-      const body = JSON.stringify({ query: trivialQuery });
-      const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-      const text = await answer.text();
-      if (!text.includes('"nodes"')) throw new Error(text);
-      times.push(performance.now() - began);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  })();
+/** Asks the trivial query again and again until the end. */
+async function askAgain(url: string): Promise<{ end(): Promise<Asked> }> {
+  const asker = new Worker(new URL('./fanout.asker.ts', import.meta.url), { workerData: url });
+  await once(asker, 'online');
   return {
     async end() {
-      isOver = true;
-      await asking;
-      times.sort((a, b) => a - b);
-      return { queries: times.length, p99: times[Math.floor(times.length * 0.99)] ?? 0 };
+      const told = once(asker, 'message');
+      asker.postMessage('end');
+      const [asked] = (await told) as [Asked];
+      return asked;
     },
   };
 }
@@ -405,14 +395,14 @@ async function liveCase(gateway: Gateway, url: string, { seconds }: Options) {
   const pages = 1000;
   const perSecond = 2000;
   const changes = Math.min(objects, seconds * perSecond);
-  const alone = askAgain(url);
+  const alone = await askAgain(url);
   await gateway.ask({ ask: 'write', order: { changes, perSecond, of: 50 } });
   const idle = await alone.end();
   const clients = new Clients();
   await clients.connect(webSocketUrl(url), 100, 'graphql-transport-ws');
   await clients.open(pages, (index) => ({ query: liveDocument, variables: pageAt(index) }));
   const before = clients.results;
-  const asking = askAgain(url);
+  const asking = await askAgain(url);
   await gateway.ask({ ask: 'begin' });
   await gateway.ask({ ask: 'write', order: { changes, perSecond, of: 50 } });
   const counted = await gateway.ask<Counted>({ ask: 'end' });

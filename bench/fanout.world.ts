@@ -37,6 +37,12 @@ export function pageAt(index: number): { readonly labels: string; readonly first
 }
 
 /** What is asked while snapshots are sent. */
+/** How often the trivial query was asked, and the 99th percentile of its milliseconds. */
+export interface Asked {
+  readonly queries: number;
+  readonly p99: number;
+}
+
 export const trivialQuery = '{ pods(first: 1) { nodes { metadata { name } } } }';
 
 /** The namespace of document `index`. */
