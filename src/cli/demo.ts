@@ -12,10 +12,11 @@ import { runUntilSignal } from './run-until-signal.ts';
 
 /**
  * Flags of V8 for the threads that start after they are set. The flags keep young generations small. Without them, the young generation
- * of each of the eight threads grows to 48 MB and does not shrink. The flags also let V8 collect old generations as soon as they grow.
+ * of each of the eight threads grows to 48 MB and does not shrink. The flags also let V8 collect old generations as soon as they grow,
+ * so `--heap-growing-percent` of src/portolan.js is unset.
  * This costs little, because the demo world is small. The main thread has the same flags from package.json.
  */
-export const smallHeaps = '--max-semi-space-size=4 --memory-saver-mode';
+export const smallHeaps = '--max-semi-space-size=4 --memory-saver-mode --heap-growing-percent=0';
 
 const mebibyte = 2 ** 20;
 

@@ -84,6 +84,8 @@ const otherFlags = new Set([
   'silent',
   'v8-pool-size',
   'max-semi-space-size',
+  'max-old-space-size',
+  'heap-growing-percent',
   'field-selector',
   'out',
   'version',
