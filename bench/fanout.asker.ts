@@ -1,5 +1,5 @@
 /**
- * Asks the trivial query again and again, in a thread of its own: the clients of bench/fanout.ts are busy with what they receive.
+ * Asks the trivial query again and again, in a thread of its own. The thread of the clients is busy, and would measure its own delays.
  *
  *   workerData: the URL -> message 'end' -> message: Asked
  */

@@ -101,7 +101,7 @@ export class SharedSnapshots {
     const open = this.#open.get(question) as SharedSnapshot<T> | undefined;
     if (this.#fits(open, lease)) return open;
     const taking = this.#taking.get(question) as Promise<SharedSnapshot<T> | undefined> | undefined;
-    // No wait if none is being taken, so that a list of the same turn finds the one that this list takes.
+    // Without a wait if none is being taken: a list of the same turn must find the snapshot of this one.
     const other = taking === undefined ? undefined : await taking;
     if (this.#fits(other, lease)) return other;
     this.#taken += 1;
