@@ -36,13 +36,13 @@ export function pageAt(index: number): { readonly labels: string; readonly first
   return { labels: `app=app-${index % 400}`, first: 20 + Math.floor(index / 400) };
 }
 
-/** What is asked while snapshots are sent. */
 /** How often the trivial query was asked, and the 99th percentile of its milliseconds. */
 export interface Asked {
   readonly queries: number;
   readonly p99: number;
 }
 
+/** What is asked while snapshots are sent. */
 export const trivialQuery = '{ pods(first: 1) { nodes { metadata { name } } } }';
 
 /** The namespace of document `index`. */

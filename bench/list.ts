@@ -114,6 +114,7 @@ async function measure(options: Options, directory: string, stores: string, serv
     loads.bare.push(await load(plain, first, seconds, connections));
     loads.deep.push(await load(gateway, deep, seconds, connections));
     if (large !== null) loads.large.push(await load(large, deepest, seconds, connections));
+    loads.restarts.push(await load(gateway, restarts, seconds, 1));
     // One connection keeps its one thread busy; more would only queue.
     loads.array.push(await load(array, first, seconds, 1));
   }
@@ -129,11 +130,9 @@ async function measure(options: Options, directory: string, stores: string, serv
     churned += told.seconds;
     walMb = Math.max(walMb, told.walMb);
   };
-  const pids = [process.pid, gateway.child.pid, plain.child.pid].flatMap((pid) => pid ?? []);
-  const giveBack = shareProcessors(pids);
+  const giveBack = shareProcessors([process.pid, ...[gateway, plain].flatMap(({ child }) => child.pid ?? [])]);
   for (let turn = 0; turn < turns; turn += 1) {
     loads.idle.push(await load(gateway, first, seconds, 1));
-    loads.restarts.push(await load(gateway, restarts, seconds, 1));
     await whileChanging(async () => void loads.busy.push(await load(gateway, first, seconds, 1)));
     loads.bareIdle.push(await load(plain, first, seconds, 1));
     await whileChanging(async () => void loads.bareBusy.push(await load(plain, first, seconds, 1)));
