@@ -74,8 +74,8 @@ interface ChangeSource {
   readonly change: LiveChange;
 }
 
-/** Objects in one SNAPSHOT message. */
-export const snapshotChunk = 100;
+/** The most objects in one SNAPSHOT message. More messages cost more for each client, and larger ones hold the serve thread for longer. */
+export const snapshotChunk = 200;
 
 interface Types {
   readonly type: (name: string) => GraphQLNamedType;

@@ -4,8 +4,8 @@
  *   list 1: take -> chunk 0 -> chunk 1 -> chunk 2 … done
  *   list 2:    joins -> chunk 0 (kept) -> chunk 1 …
  *
- * A list joins a snapshot only while another list sends it. So a list that comes alone gets the newest state, and one that comes in a crowd
- * gets a state of at most `mostAgeMs` ago and then the changes since.
+ * A list joins a snapshot only while another list takes or sends it. So a list that comes alone gets the newest state. A list in a crowd gets
+ * a state that is at most `mostAgeMs` old, and then the changes since.
  *
  * Few snapshots are read at a time, so that other operations find a free reader.
  */
