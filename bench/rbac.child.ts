@@ -17,6 +17,7 @@ import { systemClock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { must } from '../src/base/must.ts';
 import { liveList } from '../src/live/list/live-list.ts';
+import { userOf } from '../test/kit/user.ts';
 import { callerOf, nameOf, type RbacWorld, subscribed, subscribers } from './rbac.world.ts';
 import type { RbacAnswer, RbacOrder } from './rbac.writer.ts';
 import { serveStore } from './support/serve-store.ts';
@@ -84,7 +85,7 @@ async function order(of: RbacOrder): Promise<void> {
 
 const caller = (user: string, groups: readonly string[] = []): Caller => ({
   name: user,
-  user: { user, groups },
+  user: userOf(user, groups),
   validUntil: null,
 });
 

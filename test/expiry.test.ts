@@ -10,6 +10,7 @@ import { silentLogger } from '../src/base/log.ts';
 import { startServer } from '../src/server/http-server.ts';
 import { engineFixture, made } from './kit/engine-fixture.ts';
 import { widget, widgets } from './kit/graphql-world.ts';
+import { userOf } from './kit/user.ts';
 
 /** Tokens by name; each is valid until its time. */
 async function world() {
@@ -27,7 +28,7 @@ async function world() {
       if ((validUntil.get(token) ?? 0) <= Date.now()) throw new PortolanError('UNAUTHENTICATED', 'no');
       const caller = callers.get(token) ?? {
         name: token,
-        user: { user: token, groups: [] },
+        user: userOf(token),
         get validUntil() {
           return validUntil.get(token) ?? 0;
         },

@@ -1,6 +1,5 @@
 /** Without current roles, nobody sees anything. */
 import { expect, test } from 'vitest';
-import type { Caller } from '../src/access/caller.ts';
 import { StoredRights } from '../src/auth/rights/stored-rights.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { idleStatus } from '../src/store/types/progress.ts';
@@ -15,8 +14,9 @@ import {
   roleBindingsKey,
   rolesKey,
 } from './kit/rbac-kinds.ts';
+import { callerOf } from './kit/user.ts';
 
-const alice: Caller = { name: 'alice', user: { user: 'alice', groups: [] }, validUntil: null };
+const alice = callerOf('alice');
 const unavailable = expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' });
 
 async function world() {

@@ -21,6 +21,7 @@ import type { Shown } from './kit/consistency/watched-objects.ts';
 import { engineFixture, made } from './kit/engine-fixture.ts';
 import { gadgets, widgets } from './kit/graphql-world.ts';
 import { worldResources } from './kit/scoped-world.ts';
+import { userOf } from './kit/user.ts';
 
 const executions = vi.hoisted(() => ({ count: 0 }));
 vi.mock('graphql', async (original) => {
@@ -107,7 +108,7 @@ async function world({ writer, allows }: WorldOptions = {}) {
     source: fixture.engine.source,
     authenticate: ({ connectionParams }) => {
       const name = String(connectionParams?.['authorization']).replace('Bearer ', '');
-      const caller = callers.get(name) ?? { ...localUser, name, user: { user: name, groups: [] } };
+      const caller = callers.get(name) ?? { ...localUser, name, user: userOf(name) };
       callers.set(name, caller);
       return caller;
     },

@@ -17,6 +17,7 @@ import { changeObject } from './kit/random-change.ts';
 import { cursorsOf } from './kit/scoped-cursors.ts';
 import { scopedDocument } from './kit/scoped-documents.ts';
 import { randomObjects, randomScopes, scopedStore } from './kit/scoped-world.ts';
+import { userOf } from './kit/user.ts';
 
 const runs = Number(process.env['PORTOLAN_LIVE_QUERIES'] ?? '5');
 const questions = 10;
@@ -42,7 +43,7 @@ test.each([
     ...(isPrepared ? { pages: fixture.pages } : {}),
     authenticate: (credentials) => {
       const name = String(credentials.connectionParams?.['user'] ?? credentials.header('user') ?? 'all');
-      return { ...localUser, name, user: { user: name, groups: [] } };
+      return { ...localUser, name, user: userOf(name) };
     },
     callerBounds: { requests: 1000, costPerMinute: 1e12, subscriptions: 1000, connections: 100 },
     readiness: () => ({ ready: true }),

@@ -4,7 +4,6 @@
  */
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Caller } from '../src/access/caller.ts';
 import { rightsOf } from '../src/access/rights.ts';
 import { StoredRights } from '../src/auth/rights/stored-rights.ts';
 import { systemClock } from '../src/base/clock.ts';
@@ -24,10 +23,11 @@ import {
   roleBindingsKey,
   rolesKey,
 } from './kit/rbac-kinds.ts';
+import { callerOf } from './kit/user.ts';
 
 const namespaces = ['a', 'b', 'c'];
 const names = ['x', 'y', 'z'];
-const alice: Caller = { name: 'alice', user: { user: 'alice', groups: [] }, validUntil: null };
+const alice = callerOf('alice');
 
 type Step =
   | { readonly do: 'put' | 'remove'; readonly namespace: string; readonly name: string; readonly color: string }

@@ -1,5 +1,5 @@
 /** Rights that an API server decides: SubjectAccessReviews of a server of the test, over a store. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Caller } from '../src/access/caller.ts';
 import type { Rights } from '../src/access/rights.ts';
 import type { Scope, Scopes } from '../src/access/scope.ts';
@@ -14,6 +14,7 @@ import { engineFixture, made } from './kit/engine-fixture.ts';
 import { eventually } from './kit/eventually.ts';
 import { widget, widgets } from './kit/graphql-world.ts';
 import { ManualClock } from './kit/manual-clock.ts';
+import { callerOf, userOf } from './kit/user.ts';
 
 interface Asked {
   readonly verb: string;
@@ -22,7 +23,7 @@ interface Asked {
   readonly name: string;
 }
 
-const alice: Caller = { name: 'alice', user: { user: 'alice', groups: ['devs'] }, validUntil: null };
+const alice = callerOf('alice', ['devs']);
 
 /** An API server that allows what `allows` says. */
 function server(allows: (asked: Asked) => boolean | 'down') {
@@ -152,7 +153,7 @@ test.each<readonly [string, Scope]>([
   const isAllowed = (cluster: string) => rights.allows(alice, cluster, request);
   expect(await isAllowed('east')).toBe(true);
   check.offer(
-    { user: 'alice', groups: [] },
+    userOf('alice'),
     () => ({ cluster: 'east', request }),
     () => true,
   );
@@ -164,6 +165,91 @@ test.each<readonly [string, Scope]>([
   clusters.pop();
   rights.clustersChanged();
   expect(check.alarmed).toBe(false);
+});
+
+describe('a restricted caller', () => {
+  const scoped = (scope: string) => callerOf('alice', ['devs'], { extra: { 'example.com/scopes': [scope] } });
+  const request = { ...{ verb: 'list', group: '', resource: 'pods' }, subresource: '', namespace: '', name: '' };
+
+  /** Roles that grant a scope to everybody, and an API server that decides by the scope of the extra. */
+  function restricted(granted: Scope, allows: (scope: string, asked: Asked) => boolean) {
+    const clock = new ManualClock();
+    const asked: string[] = [];
+    const client = {
+      async post<T>(_path: string, body: unknown): Promise<T> {
+        const { spec } = body as { spec: { extra: Record<string, string[]>; resourceAttributes: Asked } };
+        const scope = spec.extra['example.com/scopes']?.[0] ?? '';
+        const { verb, namespace, name } = spec.resourceAttributes;
+        asked.push([scope, verb, namespace, name].join(' '));
+        return { status: { allowed: allows(scope, spec.resourceAttributes) } } as T;
+      },
+    };
+    const reviews = new AccessReviews({ clients: new Map([['east', client]]), clock, log: silentLogger });
+    const check = new RightsCheck({ reviews, clock, log: silentLogger, alarm: () => expect.unreachable('no alarm') });
+    const scopes: Scopes = { id: 'granted', of: () => granted };
+    const roles = { granted: () => scopes, allows: async () => true } as unknown as GrantedRights;
+    const rights = new ReviewedRights({ granted: roles, reviews, clock, check, clusters: ['east'], served: 1 });
+    /** As operations do it: again while a review allows more. */
+    const scopeOf = async (caller: Caller): Promise<Scope> => {
+      for (;;) {
+        const now = must(rights.now(caller), 'nothing has expired');
+        const scope = now.of('pods');
+        if ((await rights.pending(caller, now)) !== true) return scope;
+      }
+    };
+    return { asked, rights, scopeOf };
+  }
+
+  const inA = { namespaces: new Set(['a']), names: new Map() };
+  const parts: Scope = {
+    rows: 'some',
+    clusters: new Map([['east', { namespaces: new Set(['a', 'b']), names: new Map([['c', new Set(['x', 'y'])]]) }]]),
+  };
+
+  test('sees of what roles grant to all rows only what the API server allows', async () => {
+    const { rights, scopeOf } = restricted({ rows: 'all' }, (scope) => scope === 'full');
+    expect(await scopeOf(callerOf('alice', ['devs']))).toEqual({ rows: 'all' });
+    expect(await scopeOf(scoped('full'))).toEqual({ rows: 'all' });
+    expect(await scopeOf(scoped('none'))).toEqual({ rows: 'none' });
+    expect(await rights.allows(scoped('none'), 'east', request)).toBe(false);
+    expect(await rights.allows(scoped('full'), 'east', request)).toBe(true);
+    expect(await rights.allows(callerOf('alice'), 'east', request)).toBe(true);
+  });
+
+  test('is asked about the namespaces and objects that roles grant, and sees those that are allowed', async () => {
+    const { asked, scopeOf } = restricted(
+      parts,
+      (scope, { namespace, name }) => scope === 'a' && (namespace === 'a' || name === 'x'),
+    );
+    expect(await scopeOf(scoped('a'))).toEqual({
+      rows: 'some',
+      clusters: new Map([['east', { ...inA, names: new Map([['c', new Set(['x'])]]) }]]),
+    });
+    expect(asked).toEqual(['a list  ', 'a list a ', 'a list b ', 'a list c x', 'a list c y']);
+    expect(await scopeOf(scoped('b'))).toEqual({ rows: 'none' });
+    expect(asked.slice(5).every((each) => each.startsWith('b '))).toBe(true);
+  });
+
+  test('is not asked about parts where all is allowed', async () => {
+    const { asked, scopeOf } = restricted(parts, () => true);
+    expect(await scopeOf(scoped('full'))).toEqual({ rows: 'all' });
+    expect(asked).toEqual(['full list  ']);
+  });
+
+  test('has a bound of the parts that are asked about', async () => {
+    const namespaces = new Set(Array.from({ length: 5000 }, (_, index) => `ns-${index}`));
+    const many: Scope = { rows: 'some', clusters: new Map([['east', { namespaces, names: new Map() }]]) };
+    const { asked, scopeOf } = restricted(many, () => false);
+    await scopeOf(scoped('none'));
+    expect(asked).toHaveLength(201);
+  });
+
+  test('with extra of Kubernetes itself alone has what roles grant', async () => {
+    const extra = { 'authentication.kubernetes.io/pod-name': ['web-0'] };
+    const { asked, scopeOf } = restricted(parts, () => false);
+    expect(await scopeOf(callerOf('robot', [], { extra }))).toEqual(parts);
+    expect(asked.filter((each) => !each.endsWith(' list  ')).length).toBeLessThanOrEqual(1);
+  });
 });
 
 test('a cluster that is gone is not asked about', async () => {
@@ -210,7 +296,7 @@ test.each([
   const sample = { cluster: 'east', request };
   const offer = (): void =>
     check.offer(
-      { user: 'alice', groups: [] },
+      userOf('alice'),
       () => sample,
       () => isGranted,
     );

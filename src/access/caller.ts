@@ -2,10 +2,26 @@
 import { PortolanError } from '../base/errors.ts';
 import type { Span } from '../base/tracing.ts';
 
-/** Who makes a request, as the API server knows the user. */
+/** Who makes a request, as the API server knows the user (k8s.io/apiserver/pkg/authentication/user.Info). */
 export interface UserInfo {
   readonly user: string;
   readonly groups: readonly string[];
+  /** Empty where the authenticator gives none. */
+  readonly uid: string;
+  readonly extra: Extra;
+}
+
+/** What an authenticator says of the user besides, such as the scopes of a token. Authorizers may decide by it. */
+export type Extra = Readonly<Record<string, readonly string[]>>;
+
+export const noExtra: Extra = Object.freeze({});
+
+/** Extra of Kubernetes itself names the credential, the Pod and the node. It restricts nothing. */
+const ownExtra = 'authentication.kubernetes.io/';
+
+/** Has the user extra by which another authorizer may refuse what roles and bindings grant? */
+export function isRestricted({ extra }: UserInfo): boolean {
+  return Object.keys(extra).some((key) => !key.startsWith(ownExtra));
 }
 
 export interface Caller {
@@ -26,6 +42,8 @@ export interface Credentials {
   header(name: string): string | undefined;
   /** Each value of a header that occurs several times. @param name in lower case. */
   headers(name: string): readonly string[];
+  /** The names of the headers that begin with this text, in lower case. */
+  headerNames(prefix: string): readonly string[];
   /** The payload of `connection_init` (graphql-transport-ws); absent over HTTP. */
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined;
   /** The client certificate of the connection, verified; absent without one. */
@@ -34,10 +52,14 @@ export interface Credentials {
   readonly certificateRefusal?: string | undefined;
 }
 
-/** The subject of a client certificate that was verified against an authority. */
+/** A client certificate that was verified against an authority. */
 export interface ClientCertificate {
   readonly commonName: string;
   readonly organizations: readonly string[];
+  /** The uid in its subject; empty without one. */
+  readonly uid: string;
+  /** SHA-256 of its bytes, in hexadecimal. */
+  readonly fingerprint: string;
   /** The authority that signed it: that of users, or that of a front proxy. */
   readonly authority: 'users' | 'proxy';
   /** As `validUntil` of the caller. It is in the past when the authority is no longer accepted. */
@@ -57,20 +79,23 @@ export function requireValid({ validUntil }: Caller, now: number): void {
   throw new PortolanError('UNAUTHENTICATED', 'The credentials have expired; connect again with new ones.');
 }
 
-/** Do both have the same name and groups? */
+/** Are both the same user, also by groups, uid and extra? */
 export function isSameUser({ user: one }: Caller, { user: other }: Caller): boolean {
   if (one === null || other === null) return one === other;
-  const { user, groups } = one;
-  return (
-    user === other.user &&
-    groups.length === other.groups.length &&
-    groups.every((group, at) => group === other.groups[at])
-  );
+  return userKey(one) === userKey(other);
 }
 
+const keys = new WeakMap<UserInfo, string>();
+
 /** A text that equal users share, and no others. */
-export function userKey({ user, groups }: UserInfo): string {
-  return JSON.stringify([user, groups]);
+export function userKey(info: UserInfo): string {
+  const known = keys.get(info);
+  if (known !== undefined) return known;
+  const { user, groups, uid, extra } = info;
+  const sorted = Object.entries(extra).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const key = JSON.stringify([user, groups, uid, sorted]);
+  keys.set(info, key);
+  return key;
 }
 
 /** The only caller of a gateway without authentication. */

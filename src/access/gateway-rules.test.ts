@@ -88,6 +88,7 @@ describe('the rules of the gateway', () => {
       ': authorization.k8s.io/subjectaccessreviews create',
       ': paths get',
       '-impersonate: /users,groups,serviceaccounts impersonate',
+      '-impersonate: authentication.k8s.io/* impersonate',
     ]);
   });
 

@@ -178,6 +178,12 @@ const impersonation: NeededRole = {
       resources: ['users', 'groups', 'serviceaccounts'],
       verbs: ['impersonate'],
     },
+    {
+      why: 'The uid and the extra of callers. RBAC has no pattern for the keys of extra.',
+      apiGroups: ['authentication.k8s.io'],
+      resources: ['*'],
+      verbs: ['impersonate'],
+    },
   ],
 };
 

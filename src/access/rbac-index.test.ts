@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Dice } from '../../test/fuzz/dice.ts';
 import { type RbacManifest, randomRbac, randomRequest, randomUser, rbacNamespaces } from '../../test/kit/rbac-world.ts';
+import { userOf } from '../../test/kit/user.ts';
 import { RbacIndex } from './rbac-index.ts';
 import { readBinding, readRole } from './rbac-objects.ts';
 
@@ -93,7 +94,7 @@ test('grants are kept until a binding or a role of the user changes', () => {
     roleRef: { kind: 'Role', name: 'reader' },
     subjects: [{ kind: 'User', name: user }],
   });
-  const alice = { user: 'alice', groups: ['devs'] };
+  const alice = userOf('alice', ['devs']);
   index.setRole(readRole('a', 'reader', { rules }));
   put(index, { kind: 'RoleBinding', ...binding('alice', 'alice') });
   const first = index.grantsOf(alice);

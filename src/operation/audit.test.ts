@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { callerOf } from '../../test/kit/user.ts';
 import { auditLines, type Denial } from './audit.ts';
 
 const denial: Denial = {
-  caller: { name: 'jane', user: { user: 'jane', groups: ['devs'] }, validUntil: null },
+  caller: callerOf('jane', ['devs']),
   code: 'FORBIDDEN',
   message: 'You may not list secrets.',
   address: '127.0.0.1',

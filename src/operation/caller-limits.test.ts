@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Caller } from '../access/caller.ts';
+import { callerOf } from '../../test/kit/user.ts';
 import { localUser } from '../access/caller.ts';
 import { CallerLimits } from './caller-limits.ts';
 
-const caller = (user: string): Caller => ({ name: user, user: { user, groups: [] }, validUntil: null });
+const caller = callerOf;
 const bounds = { requests: 2, costPerMinute: 100, subscriptions: 1, connections: 1 };
 const tooMany = expect.objectContaining({ code: 'TOO_MANY_REQUESTS' });
 
@@ -59,4 +59,26 @@ test('a gateway without authentication does not limit its one caller', () => {
   for (let turn = 0; turn < 10; turn += 1) of.enter(localUser, 'requests');
   of.charge(localUser, 1_000_000);
   of.charge(localUser, 1_000_000);
+});
+
+test('a restricted caller has bounds of its own, and all of one name together have a bound', () => {
+  const { limits: of } = limits();
+  const restricted = (scope: string) => callerOf('alice', [], { extra: { 'example.com/scopes': [scope] } });
+  of.enter(restricted('a'), 'subscriptions');
+  expect(() => of.enter(restricted('a'), 'subscriptions')).toThrow(tooMany);
+  const leave = of.enter(restricted('b'), 'subscriptions');
+  of.enter(restricted('c'), 'subscriptions');
+  of.enter(restricted('d'), 'subscriptions');
+  expect(() => of.enter(restricted('e'), 'subscriptions')).toThrow(tooMany);
+  leave();
+  of.enter(restricted('e'), 'subscriptions');
+  of.enter(caller('alice'), 'subscriptions');
+});
+
+test('other tokens of a user count as the same caller', () => {
+  const { limits: of } = limits();
+  const withToken = (id: string) =>
+    callerOf('robot', [], { extra: { 'authentication.kubernetes.io/credential-id': [id] } });
+  of.enter(withToken('1'), 'subscriptions');
+  expect(() => of.enter(withToken('2'), 'subscriptions')).toThrow(tooMany);
 });

@@ -5,6 +5,7 @@ import { type AnswerPair, type Asking, answerPair, type PairOptions } from '../.
 import { made } from '../../test/kit/engine-fixture.ts';
 import { ask } from '../../test/kit/graphql-client.ts';
 import { gadget, gadgets, widget, widgets } from '../../test/kit/graphql-world.ts';
+import { userOf } from '../../test/kit/user.ts';
 import { localUser } from '../access/caller.ts';
 import { fixedRights, seesEverything } from '../access/rights.ts';
 import { type Scope, type Scopes, unrestricted } from '../access/scope.ts';
@@ -335,7 +336,7 @@ describe('the admission', () => {
       port: 0,
       source: fixture.engine.source,
       pages: fixture.pages,
-      authenticate: () => ({ ...localUser, name: 'dev', user: { user: 'dev', groups: [] } }),
+      authenticate: () => ({ ...localUser, name: 'dev', user: userOf('dev') }),
       callerBounds: { requests: 10, costPerMinute: 1000, subscriptions: 1, connections: 1 },
       readiness: () => ({ ready: true }),
       tabs: [],

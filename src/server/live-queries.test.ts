@@ -7,6 +7,7 @@ import { type EngineFixture, engineFixture, type FixtureOptions, made } from '..
 import { eventually } from '../../test/kit/eventually.ts';
 import { ask } from '../../test/kit/graphql-client.ts';
 import { gadget, gadgets, widget, widgets } from '../../test/kit/graphql-world.ts';
+import { userOf } from '../../test/kit/user.ts';
 import { localUser } from '../access/caller.ts';
 import { fixedRights } from '../access/rights.ts';
 import { type Scopes, unrestricted } from '../access/scope.ts';
@@ -269,7 +270,7 @@ describe('callers', () => {
       {
         authenticate: (credentials) => {
           const name = String(credentials.connectionParams?.['authorization']);
-          return { ...localUser, name, user: { user: name, groups: [] } };
+          return { ...localUser, name, user: userOf(name) };
         },
       },
     );
@@ -304,7 +305,7 @@ describe('callers', () => {
       {
         authenticate: (credentials) => {
           const name = String(credentials.connectionParams?.['authorization']);
-          return { ...localUser, name, user: { user: name, groups: [] } };
+          return { ...localUser, name, user: userOf(name) };
         },
       },
     );
@@ -334,7 +335,7 @@ describe('callers', () => {
     let validUntil = Date.now() + 60_000;
     const caller = {
       name: 'dev',
-      user: { user: 'dev', groups: [] },
+      user: userOf('dev'),
       get validUntil() {
         return validUntil;
       },
@@ -439,7 +440,7 @@ test('at its limit of subscriptions, a caller gets no live query', async () => {
   const { live } = await world(
     {},
     {
-      authenticate: () => ({ ...localUser, user: { user: 'dev', groups: [] } }),
+      authenticate: () => ({ ...localUser, user: userOf('dev') }),
       callerBounds: { requests: 10, costPerMinute: 1_000_000, subscriptions: 1, connections: 5 },
     },
   );

@@ -17,7 +17,7 @@ export type AskAs = (
   body?: object,
 ) => Promise<{ readonly status: number; readonly body: unknown }>;
 
-export interface TokenCaller extends UserInfo {
+export interface TokenCaller extends Pick<UserInfo, 'user' | 'groups'> {
   readonly token: string;
 }
 

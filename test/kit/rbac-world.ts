@@ -3,6 +3,7 @@
 import type { UserInfo } from '../../src/access/caller.ts';
 import type { PathAttributes, ResourceAttributes } from '../../src/access/policy-rule.ts';
 import type { Dice } from '../fuzz/dice.ts';
+import { userOf } from './user.ts';
 
 export const rbacNamespaces = ['rbac-a', 'rbac-b', 'rbac-c'];
 const users = ['alice', 'bob', 'system:serviceaccount:rbac-a:robot', 'system:serviceaccount:rbac-b:robot'];
@@ -114,7 +115,7 @@ function rules(dice: Dice, hasPaths: boolean): object[] {
 
 export function randomUser(dice: Dice): UserInfo {
   const masters = dice.chance(0.02) ? ['system:masters'] : [];
-  return { user: dice.pick([...users, 'nobody']), groups: [...dice.sample(groups, dice.below(3)), ...masters] };
+  return userOf(dice.pick([...users, 'nobody']), [...dice.sample(groups, dice.below(3)), ...masters]);
 }
 
 export function randomRequest(dice: Dice): ResourceAttributes | PathAttributes {
@@ -137,12 +138,12 @@ export function randomRequest(dice: Dice): ResourceAttributes | PathAttributes {
 }
 
 /** The body of a SubjectAccessReview. */
-export function reviewOf({ user, groups }: UserInfo, request: ResourceAttributes | PathAttributes): object {
+export function reviewOf({ user, groups, uid, extra }: UserInfo, request: ResourceAttributes | PathAttributes): object {
   const attributes =
     'path' in request ? { nonResourceAttributes: request } : { resourceAttributes: { ...request, version: '*' } };
   return {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',
-    spec: { user, groups, ...attributes },
+    spec: { user, groups, uid, extra, ...attributes },
   };
 }

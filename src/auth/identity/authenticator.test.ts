@@ -1,14 +1,29 @@
 import { expect, test } from 'vitest';
+import { userOf } from '../../../test/kit/user.ts';
 import type { Caller, ClientCertificate, Credentials } from '../../access/caller.ts';
+import { must } from '../../base/must.ts';
 import { type AuthenticatorOptions, createAuthenticate } from './authenticator.ts';
 
 const everything: AuthenticatorOptions = {
-  tokens: (token): Caller => ({ name: token, user: { user: `owner of ${token}`, groups: [] }, validUntil: 0 }),
+  tokens: (token): Caller => ({ name: token, user: userOf(`owner of ${token}`), validUntil: 0 }),
   proxies: ['front'],
   certificates: true,
 };
-const proxy: ClientCertificate = { commonName: 'front', organizations: [], authority: 'proxy', validUntil: 9 };
-const user: ClientCertificate = { commonName: 'jane', organizations: ['devs'], authority: 'users', validUntil: 9 };
+const unnamed = { uid: '', fingerprint: 'ab01' };
+const proxy: ClientCertificate = {
+  commonName: 'front',
+  organizations: [],
+  ...unnamed,
+  authority: 'proxy',
+  validUntil: 9,
+};
+const user: ClientCertificate = {
+  commonName: 'jane',
+  organizations: ['devs'],
+  ...unnamed,
+  authority: 'users',
+  validUntil: 9,
+};
 
 interface Given {
   readonly headers?: Readonly<Record<string, readonly string[]>>;
@@ -20,6 +35,7 @@ function credentials({ headers = {}, params, certificate }: Given): Credentials 
   return {
     header: (name) => headers[name]?.join(', '),
     headers: (name) => headers[name] ?? [],
+    headerNames: (prefix) => Object.keys(headers).filter((name) => name.startsWith(prefix)),
     connectionParams: params,
     certificate,
   };
@@ -49,11 +65,45 @@ test.each<[string, Given, string, readonly string[]]>([
   ],
 ])('%s names the caller', async (_, given, name, groups) => {
   const caller = await createAuthenticate(everything)(credentials(given));
-  expect(caller.user).toEqual({ user: name, groups });
+  expect(caller.user).toMatchObject({ user: name, groups });
+});
+
+test('a proxy names the uid and the extra of its caller', async () => {
+  const headers = {
+    ...remote,
+    'x-remote-uid': ['42'],
+    'x-remote-extra-example.com%2fscopes': ['read', 'Über'].map((text) => Buffer.from(text).toString('latin1')),
+    'x-remote-extra-example.com/scopes': ['write'],
+    'x-remote-extra-__proto__': [''],
+    'x-remote-extra-100%': ['odd'],
+  };
+  const caller = await createAuthenticate(everything)(credentials({ headers, certificate: proxy }));
+  const { uid, extra } = must(caller.user, 'a user');
+  expect(uid).toBe('42');
+  expect(Object.entries(extra)).toEqual([
+    ['example.com/scopes', ['read', 'Über', 'write']],
+    ['__proto__', ['']],
+    ['100%', ['odd']],
+  ]);
+});
+
+test('a certificate names the uid of its caller and itself', async () => {
+  const caller = await createAuthenticate(everything)(credentials({ certificate: { ...user, uid: '7' } }));
+  const extra = { 'authentication.kubernetes.io/credential-id': ['X509SHA256=ab01'] };
+  expect(caller.user).toEqual(userOf('jane', ['devs', 'system:authenticated'], { uid: '7', extra }));
 });
 
 test.each<[string, Given, Partial<AuthenticatorOptions>]>([
   ['nothing', {}, {}],
+  ['a uid without a proxy', { headers: { ...authorization('Bearer abc').headers, 'x-remote-uid': ['1'] } }, {}],
+  ['extra without a proxy', { headers: { 'x-remote-extra-scopes': ['a'] }, certificate: user }, {}],
+  ['a proxy with two uids', { headers: { ...remote, 'x-remote-uid': ['1', '2'] }, certificate: proxy }, {}],
+  ['a proxy with extra without a key', { headers: { ...remote, 'x-remote-extra-': ['a'] }, certificate: proxy }, {}],
+  [
+    'a proxy with extra that is no text',
+    { headers: { ...remote, 'x-remote-extra-scopes': ['a\xff'] }, certificate: proxy },
+    {},
+  ],
   ['an empty token', authorization('Bearer '), {}],
   ['a password', authorization('Basic YWxpY2U6eA=='), {}],
   ['two tokens', { headers: { authorization: ['Bearer a', 'Bearer b'] } }, {}],

@@ -3,7 +3,7 @@
  *
  *   X-Remote headers   from a front proxy
  *   a bearer token     by TokenReview
- *   a certificate      its common name is the user, its organizations are the groups
+ *   a certificate      its common name is the user, its organizations are the groups, its fingerprint is the id of the credential
  *
  * Never: takes one kind of credentials for another after a refusal, or an anonymous caller.
  */
@@ -64,10 +64,11 @@ export function presentedBy(
 
 /** Source: k8s.io/apiserver/pkg/authentication/request/x509, CommonNameUserConversion. */
 function certified(certificate: ClientCertificate): Caller {
-  const { commonName, organizations } = certificate;
+  const { commonName, organizations, uid, fingerprint } = certificate;
   if (commonName === '') {
     throw new PortolanError('UNAUTHENTICATED', 'The client certificate names no user: its common name is empty.');
   }
   const groups = [...new Set([...organizations, authenticatedGroup])];
-  return validAs(certificate, { user: commonName, groups });
+  const extra = { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`] };
+  return validAs(certificate, { user: commonName, groups, uid, extra });
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../test/kit/manual-clock.ts';
-import type { Caller } from '../../access/caller.ts';
+import { userOf } from '../../../test/kit/user.ts';
+import { type Caller, type Extra, isSameUser } from '../../access/caller.ts';
 import { silentLogger } from '../../base/log.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
 import { TokenReviews } from './token-reviews.ts';
@@ -8,7 +9,12 @@ import { TokenReviews } from './token-reviews.ts';
 interface Status {
   readonly authenticated?: boolean;
   readonly audiences?: readonly string[];
-  readonly user?: { readonly username: string; readonly groups?: readonly string[] };
+  readonly user?: {
+    readonly username: string;
+    readonly groups?: readonly string[];
+    readonly uid?: string;
+    readonly extra?: Extra;
+  };
 }
 
 /** An API server that knows these tokens. */
@@ -38,9 +44,37 @@ test('a valid token is reviewed once, and then known at once', async () => {
   const { reviews, callerOf, asked } = world({ good: alice });
   const [first, second] = await Promise.all([callerOf('good'), callerOf('good')]);
   expect(first).toBe(second);
-  expect(first.user).toEqual({ user: 'alice', groups: ['devs'] });
+  expect(first.user).toEqual(userOf('alice', ['devs']));
   expect(reviews.callerOf('good')).toBe(first);
   expect(asked).toEqual(['good']);
+});
+
+test('the uid and the extra of a token are those of its caller; a renewed review with others gives another caller', async () => {
+  const scoped = (scope: string) => ({
+    authenticated: true,
+    user: { username: 'alice', groups: ['devs'], uid: '42', extra: { 'example.com/scopes': [scope] } },
+  });
+  const { clock, callerOf, tokens } = world({ wide: scoped('write'), narrow: scoped('read') });
+  const [wide, narrow] = [await callerOf('wide'), await callerOf('narrow')];
+  expect(narrow.user).toEqual(userOf('alice', ['devs'], { uid: '42', extra: { 'example.com/scopes': ['read'] } }));
+  expect(isSameUser(wide, narrow)).toBe(false);
+  tokens['wide'] = scoped('read');
+  clock.advance(60_001);
+  const renewed = await callerOf('wide');
+  expect(renewed).not.toBe(wide);
+  expect(isSameUser(renewed, narrow)).toBe(true);
+});
+
+test.each([
+  ['groups', { groups: 'system:masters' }],
+  ['a uid', { uid: 7 }],
+  ['extra', { extra: ['a'] }],
+  ['values of extra', { extra: { 'example.com/scopes': 'read' } }],
+])('a review with %s of another form authenticates nobody', async (_, more) => {
+  const { callerOf } = world({
+    odd: { authenticated: true, user: { username: 'alice', ...more } } as unknown as Status,
+  });
+  await expect(callerOf('odd')).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
 });
 
 test.each([

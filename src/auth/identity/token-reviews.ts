@@ -12,7 +12,7 @@
  * Fails closed: without an answer of the API server, nobody is authenticated.
  */
 import { createHash } from 'node:crypto';
-import type { Caller, UserInfo } from '../../access/caller.ts';
+import { type Caller, type Extra, noExtra, type UserInfo, userKey } from '../../access/caller.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Clock } from '../../base/clock.ts';
 import { codeOf, messageOf, PortolanError } from '../../base/errors.ts';
@@ -60,15 +60,20 @@ class TokenCaller implements Caller {
   }
 
   isSame(user: UserInfo): boolean {
-    return JSON.stringify(this.user) === JSON.stringify(user);
+    return userKey(this.user) === userKey(user);
   }
 }
 
 interface TokenReviewStatus {
   readonly authenticated?: boolean;
   readonly error?: string;
-  readonly audiences?: readonly string[];
-  readonly user?: { readonly username?: string; readonly groups?: readonly string[] };
+  readonly audiences?: readonly string[] | null;
+  readonly user?: {
+    readonly username?: string;
+    readonly groups?: readonly string[] | null;
+    readonly uid?: string;
+    readonly extra?: Extra | null;
+  } | null;
 }
 
 export class TokenReviews {
@@ -160,15 +165,31 @@ export class TokenReviews {
     }
   }
 
-  /** Null for a token that is not authenticated for one of the audiences. */
-  #userIn({ authenticated, audiences: granted = [], user, error }: TokenReviewStatus): UserInfo | null {
+  /**
+   * Null for a token that is not authenticated for one of the audiences.
+   * @throws PortolanError UPSTREAM_UNAVAILABLE for a user of another form: a part that is left out could be a restriction.
+   */
+  #userIn({ authenticated, audiences: granted, user, error }: TokenReviewStatus): UserInfo | null {
     const { audiences, log } = this.#options;
     if (error !== undefined && error !== '') log.debug({ error }, 'a token was rejected');
     if (authenticated !== true || typeof user?.username !== 'string' || user.username === '') return null;
     // A server that does not know audiences leaves them out. Its answer then says nothing about them.
-    if (audiences.length > 0 && !granted.some((each) => audiences.includes(each))) return null;
-    return { user: user.username, groups: user.groups ?? [] };
+    if (audiences.length > 0 && granted?.some((each) => audiences.includes(each)) !== true) return null;
+    const { username, uid = '' } = user;
+    const groups = user.groups ?? [];
+    const extra = user.extra ?? noExtra;
+    if (isTexts(groups) && typeof uid === 'string' && isExtra(extra)) return { user: username, groups, uid, extra };
+    log.warn({ user: username }, 'a token could not be reviewed: the API server answers with a user of another form');
+    throw unreviewed(null);
   }
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function isExtra(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isTexts);
 }
 
 /** When a JWT expires, in milliseconds since the epoch; null for another token. Not verified: the API server does that. */

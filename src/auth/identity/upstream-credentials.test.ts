@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Caller } from '../../access/caller.ts';
+import { callerOf } from '../../../test/kit/user.ts';
 import { BearerToken } from '../../kube/credentials/bearer-token.ts';
 import type { Presented } from './authenticator.ts';
 import { upstreamCredentials } from './upstream-credentials.ts';
 
-const jane: Caller = {
-  name: 'jane',
-  user: { user: 'jane', groups: ['devs', 'system:authenticated'] },
-  validUntil: null,
-};
+const jane = callerOf('jane', ['devs', 'system:authenticated']);
 const alone = { home: 'east', known: new Set(['east']) };
 const sameUsers = { home: 'east', known: new Set(['east', 'west']) };
 const named: Presented = { type: 'named', caller: jane };
@@ -19,9 +15,18 @@ test.each(['east', 'west'])('a token is of the home cluster, also for requests t
 });
 
 test('a caller whom a proxy or a certificate names is impersonated, without the group that every user has', () => {
-  const impersonation = { type: 'impersonation', user: { name: 'jane', groups: ['devs'] } };
+  const impersonation = { type: 'impersonation', user: { name: 'jane', groups: ['devs'], extra: {} } };
   expect(upstreamCredentials(named, 'east', alone)).toEqual(impersonation);
   expect(upstreamCredentials(named, 'west', sameUsers)).toEqual(impersonation);
+});
+
+test('a caller is impersonated with uid and extra', () => {
+  const extra = { 'example.com/scopes': ['read'] };
+  const caller = callerOf('jane', [], { uid: '42', extra });
+  expect(upstreamCredentials({ type: 'named', caller }, 'east', alone)).toEqual({
+    type: 'impersonation',
+    user: { name: 'jane', groups: [], uid: '42', extra },
+  });
 });
 
 test('nobody is impersonated in a cluster that may have other users', () => {

@@ -35,5 +35,6 @@ export function upstreamCredentials(
   }
   // The API server adds that group itself. To name it would need a right of its own.
   const groups = user.groups.filter((group) => group !== authenticatedGroup);
-  return { type: 'impersonation', user: { name: user.user, groups } };
+  const { user: name, uid, extra } = user;
+  return { type: 'impersonation', user: { name, groups, extra, ...(uid === '' ? {} : { uid }) } };
 }

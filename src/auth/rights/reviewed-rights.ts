@@ -2,6 +2,7 @@
  * The rights of callers by roles and bindings and by reviews of the API servers.
  *
  *   auto     what the roles grant; the API server decides the rest
+ *            a restricted user (src/access/caller.ts): the API server decides everything; the roles tell what may be worth a question
  *   review   the API server decides everything
  *
  * Questions about a kind: the whole cluster first, then the namespaces and objects that operations have named. A list that names no
@@ -10,7 +11,7 @@
  * An operation never waits for a review before it reads. It reads with what is known, and is repeated if a review that it caused has
  * allowed more (src/operation/admission.ts).
  */
-import { type Caller, type UserInfo, userKey } from '../../access/caller.ts';
+import { type Caller, isRestricted, type UserInfo, userKey } from '../../access/caller.ts';
 import { type RequestAttributes, type ResourceAttributes, resourceOf } from '../../access/policy-rule.ts';
 import type { GrantedSubject, LogPlace, Rights } from '../../access/rights.ts';
 import {
@@ -118,14 +119,15 @@ export class ReviewedRights implements Rights {
   /** By the roles, or else by the API server. */
   async allows(caller: Caller, cluster: string, request: RequestAttributes): Promise<boolean | null> {
     const { granted, check, reviews } = this.#options;
+    if (caller.user === null) return null;
     if (
       granted !== null &&
+      !isRestricted(caller.user) &&
       check?.alarmedIn.has(cluster) !== true &&
       (await granted.allows(caller, cluster, request)) === true
     ) {
       return true;
     }
-    if (caller.user === null) return null;
     const question: AccessQuestion = { cluster, request };
     return reviews.known(caller.user, question) ?? reviews.review(caller.user, question);
   }
@@ -195,16 +197,19 @@ function trustedScopes(scopes: Scopes, clusters: readonly string[], alarmed: Rea
 /** What has been asked for one caller. */
 class CallerState {
   readonly user: UserInfo;
+  /** Roles alone grant nothing to the caller. */
+  readonly #isRestricted: boolean;
   readonly #options: ReviewedRightsOptions;
   readonly #wanted = new Map<string, WantedRows[]>();
   /** Questions that were allowed, by their text. */
   readonly #allowed = new Map<string, AccessQuestion>();
-  readonly #pending = new Set<Promise<boolean>>();
+  readonly #pending = new Set<Promise<unknown>>();
   #lookAt = Number.NEGATIVE_INFINITY;
   #scopes: MadeScopes | null = null;
 
   constructor(user: UserInfo, options: ReviewedRightsOptions) {
     this.user = user;
+    this.#isRestricted = isRestricted(user);
     this.#options = options;
   }
 
@@ -259,7 +264,8 @@ class CallerState {
         const of = `${access} ${key}`;
         const found = known.get(of) ?? this.#scopeOf(base.of(key, access), key, access);
         known.set(of, found);
-        if (access === 'list')
+        // A refusal of a restricted caller says nothing about the roles.
+        if (access === 'list' && !this.#isRestricted)
           this.#options.check?.offer(
             this.user,
             () => sampleOf(key, base.of(key), this.#options.clusters),
@@ -277,11 +283,14 @@ class CallerState {
   }
 
   #scopeOf(from: Scope, key: string, access: Access): Scope {
-    if (from.rows === 'all') return from;
+    if (from.rows === 'all' && !this.#isRestricted) return from;
     const { clusters, served } = this.#options;
     const parts = new Map<string, ClusterScope>();
     for (const cluster of clusters) {
-      const part = this.#partOf(partIn(from, cluster) ?? noPart, cluster, key, access);
+      const granted = partIn(from, cluster) ?? noPart;
+      const part = this.#isRestricted
+        ? this.#partOf(noPart, cluster, key, access, rowsIn(granted, cluster))
+        : this.#partOf(granted, cluster, key, access, []);
       if (part === 'all' || part.namespaces.size > 0 || part.names.size > 0) parts.set(cluster, part);
     }
     if (parts.size === 0) return noRows;
@@ -289,10 +298,20 @@ class CallerState {
     return isAll ? allRows : { rows: 'some', clusters: parts };
   }
 
-  #partOf(granted: ClusterScope, cluster: string, key: string, access: Access): ClusterScope {
-    if (granted === 'all' || this.#isAllowed(access, key, { cluster, namespace: '', name: '' })) return 'all';
+  /** @param proposed rows that are asked for if the caller does not see the whole cluster */
+  #partOf(
+    granted: ClusterScope,
+    cluster: string,
+    key: string,
+    access: Access,
+    proposed: readonly WantedRows[],
+  ): ClusterScope {
+    const whole = { cluster, namespace: '', name: '' };
+    if (granted === 'all' || this.#isAllowed(access, key, whole)) return 'all';
     const wanted = (this.#wanted.get(`${access} ${key}`) ?? []).filter((rows) => rows.cluster === cluster);
-    const allowed = wanted.filter((rows) => this.#isAllowed(access, key, rows));
+    const isRefused = this.#isKnown(access, key, whole);
+    if (!isRefused && proposed.length > 0) this.#track(this.#ask(access, key, whole, proposed));
+    const allowed = [...wanted, ...(isRefused ? proposed : [])].filter((rows) => this.#isAllowed(access, key, rows));
     if (allowed.length === 0) return granted;
     const namespaces = new Set(granted.namespaces);
     const names = new Map([...granted.names].map(([namespace, some]) => [namespace, new Set(some)]));
@@ -317,6 +336,20 @@ class CallerState {
     return decisions.some((all) => all.every((decision) => decision === true));
   }
 
+  #isKnown(access: Access, key: string, rows: WantedRows): boolean {
+    return verbsOf[access].flat().every((verb) => this.#decision(questionOf(verb, key, rows)) !== null);
+  }
+
+  /** Asks for the whole, and for the parts if it is refused. */
+  async #ask(access: Access, key: string, whole: WantedRows, parts: readonly WantedRows[]): Promise<void> {
+    const { reviews } = this.#options;
+    const verbs = verbsOf[access].flat();
+    const review = (rows: WantedRows): Promise<boolean[]> =>
+      Promise.all(verbs.map((verb) => reviews.review(this.user, questionOf(verb, key, rows))));
+    await review(whole);
+    if (!this.#isAllowed(access, key, whole)) await Promise.all(parts.map(review));
+  }
+
   #decision(question: AccessQuestion): boolean | null {
     const { reviews } = this.#options;
     const known = reviews.known(this.user, question);
@@ -327,7 +360,7 @@ class CallerState {
     return known;
   }
 
-  #track(review: Promise<boolean>): void {
+  #track(review: Promise<unknown>): void {
     this.#pending.add(review);
     void review.finally(() => this.#pending.delete(review));
   }
@@ -346,6 +379,16 @@ class CallerState {
     // The scopes that the operation has were made without these rows.
     if (this.#isAllowed(access, key, rows)) this.#scopes = null;
   }
+}
+
+/** Rows that make up the scope, as many as are remembered for a caller; none for a whole cluster. */
+function rowsIn(scope: ClusterScope, cluster: string): readonly WantedRows[] {
+  if (scope === 'all') return [];
+  const namespaces = [...scope.namespaces].map((namespace) => ({ cluster, namespace, name: '' }));
+  const named = [...scope.names].flatMap(([namespace, names]) =>
+    [...names].map((name) => ({ cluster, namespace, name })),
+  );
+  return [...namespaces, ...named].slice(0, mostWanted);
 }
 
 /** A random list that the scope allows; null if it allows single objects alone. */

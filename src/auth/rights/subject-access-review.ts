@@ -18,7 +18,7 @@ interface ReviewStatus {
 /** Asks whether the user may do this. @param timeoutMs default: that of the client. @throws what the request throws. */
 export async function reviewSubject(
   client: Pick<RestClient, 'post'>,
-  { user, groups }: UserInfo,
+  { user, groups, uid, extra }: UserInfo,
   request: RequestAttributes,
   timeoutMs?: number,
 ): Promise<AccessDecision> {
@@ -29,7 +29,7 @@ export async function reviewSubject(
     {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
-      spec: { user, groups, ...attributes },
+      spec: { user, groups, uid, extra, ...attributes },
     },
     timeoutMs === undefined ? {} : { signal: AbortSignal.timeout(timeoutMs) },
   );

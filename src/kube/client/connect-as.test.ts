@@ -299,7 +299,8 @@ describe('an impersonated user', () => {
         'impersonate-user': ['jane'],
         'impersonate-group': ['dev', 'a, b'],
         'impersonate-uid': ['42'],
-        'impersonate-extra-example.com%2fscopes': ['x', 'y'],
+        // The server reads the name in lower case, and decodes it then: example.com/Scopes.
+        'impersonate-extra-example.com%2f%53copes': ['x', 'y'],
         'impersonate-extra-odd%20%28key%29': ['z'],
       },
     });

@@ -8,7 +8,7 @@
  *   impersonate-user: jane
  *   impersonate-group: dev
  *   impersonate-group: a, b
- *   impersonate-extra-example.com%2FScopes: x
+ *   impersonate-extra-example.com%2F%53copes: x
  */
 import { PortolanError } from '../../base/errors.ts';
 
@@ -19,7 +19,6 @@ export interface ImpersonatedUser {
   readonly groups: readonly string[];
   /** Ignored by servers before 1.22. */
   readonly uid?: string;
-  /** The server reads the keys in lower case. */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -33,7 +32,7 @@ export function impersonationHeaders({ name, groups, uid, extra = {} }: Imperson
   if (uid !== undefined) headers['impersonate-uid'] = exact('uid', uid);
   for (const [key, values] of Object.entries(extra)) {
     exact('extra key', key);
-    if (values.length > 0) headers[extraHeader(key)] = values.map((value) => exact('extra value', value));
+    if (values.length > 0) headers[exactExtraHeader(key)] = values.map((value) => exact('extra value', value));
   }
   return headers;
 }
@@ -42,6 +41,13 @@ export function impersonationHeaders({ name, groups, uid, extra = {} }: Imperson
 export function extraHeader(key: string): string {
   const encoded = encodeURIComponent(key).replace(/[()]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
   return `impersonate-extra-${encoded}`;
+}
+
+/** The server reads a header's name in lower case, so capital letters of the key are encoded too. */
+function exactExtraHeader(key: string): string {
+  return extraHeader(key).replace(/%..|[A-Z]/g, (found) =>
+    found.startsWith('%') ? found : `%${found.charCodeAt(0).toString(16)}`,
+  );
 }
 
 /** The UTF-8 bytes of the text, each as one character of a header value. */

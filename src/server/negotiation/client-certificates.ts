@@ -28,6 +28,9 @@ export type PeerVerdict = { readonly certificate: ClientCertificate } | { readon
 
 type Judged = { readonly authority: Authority; readonly path: CertificatePath } | { readonly refusal: string };
 
+/** The attribute of a subject that Kubernetes reads as the uid (KEP-4601). */
+const uidAttribute = '1.3.6.1.4.1.57683.2';
+
 const peers = new WeakMap<Socket, Peer>();
 
 /** Lets `peerOf` judge the certificates of this server's clients. */
@@ -125,14 +128,16 @@ class Peer {
   }
 
   /** The names of the certificate, or why they cannot be used. */
-  #subject(): Pick<ClientCertificate, 'commonName' | 'organizations'> | string {
-    const subject = this.#chain[0].toLegacyObject().subject as unknown as Record<string, string | string[] | undefined>;
-    const { CN: commonName = '', O: organization = [] } = subject;
+  #subject(): Pick<ClientCertificate, 'commonName' | 'organizations' | 'uid' | 'fingerprint'> | string {
+    const [leaf] = this.#chain;
+    const subject = leaf.toLegacyObject().subject as unknown as Record<string, string | string[] | undefined>;
+    const { CN: commonName = '', O: organization = [], [uidAttribute]: uid = '' } = subject;
     if (Array.isArray(commonName)) return 'it has several common names';
+    if (Array.isArray(uid)) return 'it has several uids';
     const organizations = [organization].flat();
-    if ([commonName, ...organizations].some((name) => /\p{Cc}/u.test(name)))
+    if ([commonName, uid, ...organizations].some((name) => /\p{Cc}/u.test(name)))
       return 'a name in it has a control character';
-    return { commonName, organizations };
+    return { commonName, organizations, uid, fingerprint: leaf.fingerprint256.replaceAll(':', '').toLowerCase() };
   }
 }
 

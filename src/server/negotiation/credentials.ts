@@ -16,6 +16,7 @@ export function credentialsOf(
       return Array.isArray(value) ? value.join(', ') : value;
     },
     headers: (name) => headersDistinct[name] ?? [],
+    headerNames: (prefix) => Object.keys(headersDistinct).filter((name) => name.startsWith(prefix)),
     connectionParams,
     get certificate() {
       const peer = peerOf(socket);

@@ -116,7 +116,11 @@ function credentialsIn(request: Request | undefined, context: unknown): Credenti
   if (credentials !== undefined) return credentials;
   if (req !== undefined) return credentialsOf(req);
   const header = (name: string): string | undefined => request?.headers.get(name) ?? undefined;
-  return { header, headers: (name) => [header(name) ?? []].flat() };
+  return {
+    header,
+    headers: (name) => [header(name) ?? []].flat(),
+    headerNames: (prefix) => [...(request?.headers.keys() ?? [])].filter((name) => name.startsWith(prefix)),
+  };
 }
 
 /**
