@@ -73,7 +73,7 @@ async function world(allows: (asked: Asked) => boolean | 'down') {
       ? data.w.nodes.map((node: { metadata: { name: string } }) => node.metadata.name)
       : codeOf(error.originalError);
   };
-  return { clock, asked, names, query, reviewed };
+  return { clock, asked, names, query, reviewed, reviews };
 }
 
 test('a right to the whole cluster shows all rows', async () => {
@@ -112,6 +112,18 @@ test('a decision holds for a minute', async () => {
   const before = asked.length;
   expect(await names()).toBe('FORBIDDEN');
   expect(asked.length).toBeGreaterThan(before);
+});
+
+test('a decision that expires between two looks is renewed before the answer', async () => {
+  const { clock, names, reviews } = await world(({ namespace }) => namespace === '');
+  // A decision that is made now holds for five seconds.
+  reviews.rolesChanged();
+  clock.advance(1000);
+  expect(await names()).toEqual(['x', 'y']);
+  clock.advance(4500);
+  expect(await names()).toEqual(['x', 'y']);
+  clock.advance(700);
+  expect(await names()).toEqual(['x', 'y']);
 });
 
 test('without an answer of the API server nothing is visible, and it is asked again soon', async () => {

@@ -22,6 +22,10 @@ export interface ApiServerOptions {
   readonly authorizationMode?: string;
   /** Files of the audit: its policy, and the log, with a JSON object in each line. */
   readonly audit?: { readonly policyFile: string; readonly logFile: string };
+  /** A kubeconfig of a webhook that reviews tokens, and decides before RBAC. */
+  readonly webhook?: string;
+  /** PEM file of the authority of front proxies, whose X-Remote headers name users. */
+  readonly proxyCaFile?: string;
   /** A TracingConfiguration. */
   readonly tracingFile?: string;
 }
@@ -52,7 +56,8 @@ export function etcdFlags({ dir, ports: { client, peer } }: ControlPlanePlace): 
 
 export function apiServerFlags(place: ControlPlanePlace, options: ApiServerOptions): readonly string[] {
   const { dir, ports } = place;
-  const { watchCache = true, clientCaFile, authorizationMode = 'RBAC', audit, tracingFile } = options;
+  const { watchCache = true, clientCaFile, proxyCaFile, webhook, audit, tracingFile } = options;
+  const authorizationMode = options.authorizationMode ?? (webhook === undefined ? 'RBAC' : 'Webhook,RBAC');
   return [
     `--etcd-servers=http://127.0.0.1:${ports.client}`,
     `--secure-port=${ports.secure}`,
@@ -68,9 +73,33 @@ export function apiServerFlags(place: ControlPlanePlace, options: ApiServerOptio
     '--allow-privileged',
     `--watch-cache=${watchCache}`,
     ...(clientCaFile === undefined ? [] : [`--client-ca-file=${clientCaFile}`]),
+    ...(proxyCaFile === undefined ? [] : proxyFlags(place, proxyCaFile)),
+    ...(webhook === undefined ? [] : webhookFlags(webhook)),
     ...(audit === undefined ? [] : [`--audit-policy-file=${audit.policyFile}`, `--audit-log-path=${audit.logFile}`]),
     ...(tracingFile === undefined ? [] : [`--tracing-config-file=${tracingFile}`]),
     ...(hasInsecurePort(place) ? ['--insecure-port=0'] : []),
+  ];
+}
+
+function proxyFlags({ assets }: ControlPlanePlace, caFile: string): readonly string[] {
+  return [
+    `--requestheader-client-ca-file=${caFile}`,
+    '--requestheader-username-headers=X-Remote-User',
+    '--requestheader-group-headers=X-Remote-Group',
+    '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+    ...(isSince(assets.version, 1, 33) ? ['--requestheader-uid-headers=X-Remote-Uid'] : []),
+  ];
+}
+
+/** Its answers are kept for as short as possible. */
+function webhookFlags(kubeconfig: string): readonly string[] {
+  return [
+    `--authentication-token-webhook-config-file=${kubeconfig}`,
+    '--authentication-token-webhook-version=v1',
+    `--authorization-webhook-config-file=${kubeconfig}`,
+    '--authorization-webhook-version=v1',
+    '--authorization-webhook-cache-authorized-ttl=0s',
+    '--authorization-webhook-cache-unauthorized-ttl=0s',
   ];
 }
 

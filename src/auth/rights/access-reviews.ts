@@ -35,6 +35,8 @@ interface Decision {
   readonly at: number;
   /** Shortly after a change of roles, of which the API server may not have known. */
   readonly isHasty: boolean;
+  /** It was needed after it had expired. So the user was refused. */
+  isMissed: boolean;
 }
 
 /** Milliseconds that a decision holds, and after which it is asked again in the background. */
@@ -73,15 +75,27 @@ export class AccessReviews {
     this.#rolesChangedAt = this.#options.clock.monotonic();
   }
 
-  /** The decision, if one holds; null otherwise. An old one is asked again. */
+  /** The decision, if one holds; null otherwise: then the caller must take it for a refusal. An old one is asked again. */
   known(user: UserInfo, question: AccessQuestion): boolean | null {
     const found = this.#decisions.get(keyOf(user, question));
     if (found === undefined) return null;
-    const { isAllowed, at, isHasty } = found;
+    if (!this.#holds(found)) {
+      found.isMissed = true;
+      return null;
+    }
+    if (this.#options.clock.monotonic() - found.at > renewMs) void this.review(user, question);
+    return found.isAllowed;
+  }
+
+  /** Is there a decision that holds? */
+  isKnown(user: UserInfo, question: AccessQuestion): boolean {
+    const found = this.#decisions.get(keyOf(user, question));
+    return found !== undefined && this.#holds(found);
+  }
+
+  #holds({ isAllowed, at, isHasty }: Decision): boolean {
     const age = this.#options.clock.monotonic() - at;
-    if (age > (isHasty ? settleMs : validMs) || (isAllowed && at < this.#rolesChangedAt)) return null;
-    if (age > renewMs) void this.review(user, question);
-    return isAllowed;
+    return age <= (isHasty ? settleMs : validMs) && !(isAllowed && at < this.#rolesChangedAt);
   }
 
   /** Asks the API server. Requests for the same decision share a review. Never rejects. */
@@ -100,7 +114,8 @@ export class AccessReviews {
     const decision = await this.ask(user, question);
     const isAllowed = decision === true;
     const at = decision === null ? asked - validMs + failedMs : asked;
-    this.#decided(user, key, { isAllowed, at, isHasty: isAllowed && asked - this.#rolesChangedAt < settleMs });
+    const isHasty = isAllowed && asked - this.#rolesChangedAt < settleMs;
+    this.#decided(user, key, { isAllowed, at, isHasty, isMissed: false });
     return isAllowed;
   }
 
@@ -132,7 +147,8 @@ export class AccessReviews {
   }
 
   #decided(user: UserInfo, key: string, decision: Decision): void {
-    if ((this.#decisions.get(key)?.isAllowed ?? false) !== decision.isAllowed) {
+    const before = this.#decisions.get(key);
+    if ((before?.isAllowed === true && !before.isMissed) !== decision.isAllowed) {
       this.#lastVersion += 1;
       this.#versions.set(userKey(user), this.#lastVersion, 1);
     }

@@ -231,7 +231,7 @@ class CallerState {
     const { reviews, clock } = this.#options;
     const now = clock.monotonic();
     if (now < this.#lookAt) return [];
-    const found = [...this.#allowed.values()].filter((question) => reviews.known(this.user, question) === null);
+    const found = [...this.#allowed.values()].filter((question) => !reviews.isKnown(this.user, question));
     if (found.length === 0) this.#lookAt = now + 1000;
     return found;
   }
