@@ -9,6 +9,8 @@ import { Agent, fetch } from 'undici';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import WebSocket from 'ws';
 import { must } from '../src/base/must.ts';
+import { can } from '../src/cli/rights/can.ts';
+import { loadConfig } from '../src/config/load-config.ts';
 import { Dice } from './fuzz/dice.ts';
 import { type Certificate, type CertificateAuthority, createCertificateAuthority } from './kit/certificates.ts';
 import { type ControlPlane, startControlPlane } from './kit/control-plane.ts';
@@ -296,6 +298,16 @@ describeOn([mainServer], 'restricted tokens of a real cluster', { timeout: 600_0
         expect([caller.token, namespace, rowsOf(answer)]).toEqual([caller.token, namespace, lines ?? null]);
       }
     }
+  });
+
+  test('portolan can --check asks with the uid and the extra', async () => {
+    const config = loadConfig({ flags: { kubeconfig: plane.kubeconfigPath }, environment: {} });
+    const question = { ...{ as: 'alice', groups: [], verb: 'list', target: 'configmaps', name: '' }, check: true };
+    const asked = async (scope: string, namespace: string, uid = ''): Promise<number> =>
+      can(config, { ...question, namespace, uid, extra: [`${scopeExtra}=${scope}`] }, { write: () => {} });
+    expect([await asked('ns:a', 'a'), await asked('ns:a', 'b'), await asked('all', 'a', 'suspended')]).toEqual([
+      0, 2, 2,
+    ]);
   });
 
   test.each(['token', 'proxy'] as const)('the data of a Secret is read with the extra, by %s', async (way) => {

@@ -337,7 +337,17 @@ describeOn([mainServer, oldServer], 'rights at a real API server', { timeout: 18
   const asked = async (question: Partial<Question>, path = plane.kubeconfigPath, json = false) => {
     let text = '';
     const config = loadConfig({ flags: { kubeconfig: path, json }, environment: {} });
-    const whole = { as: 'alice', groups: [], verb: 'get', target: 'pods', name: '', namespace: '', check: true };
+    const whole = {
+      as: 'alice',
+      groups: [],
+      uid: '',
+      extra: [],
+      verb: 'get',
+      target: 'pods',
+      name: '',
+      namespace: '',
+      check: true,
+    };
     const code = await can(config, { ...whole, ...question }, { write: (part) => (text += part) });
     return { code, text };
   };

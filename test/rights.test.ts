@@ -206,6 +206,8 @@ describe('portolan can', () => {
     const whole = {
       as: 'alice',
       groups: ['devs'],
+      uid: '',
+      extra: [],
       verb: 'list',
       target: 'pods',
       name: '',
@@ -247,11 +249,23 @@ describe('portolan can', () => {
     expect(await asked({ verb: 'get', target: '/metrics' })).toMatchObject({ code: 1 });
   });
 
+  test('says of a user with extra that another authorizer may decide', async () => {
+    const extra = ['example.com/scopes=read=all', 'example.com/scopes=list'];
+    const { code, text } = await asked({ namespace: 'shop', extra });
+    expect([code, text.split('\n').at(-2)]).toEqual([
+      0,
+      'Roles and bindings do not know the extra of a user. Another authorizer may decide by it: ask with --check.',
+    ]);
+    const { text: json } = await asked({ namespace: 'shop', extra, uid: '42' }, { json: true });
+    expect(JSON.parse(json).user).toMatchObject({ uid: '42', extra: { 'example.com/scopes': ['read=all', 'list'] } });
+    await expect(asked({ extra: ['scopes'] })).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+  });
+
   test('prints JSON', async () => {
     const { text } = await asked({ namespace: 'shop' }, { json: true });
     expect(JSON.parse(text)).toEqual({
       allowed: true,
-      user: { user: 'alice', groups: ['devs', 'system:authenticated'] },
+      user: { user: 'alice', groups: ['devs', 'system:authenticated'], uid: '', extra: {} },
       request: { verb: 'list', group: '', resource: 'pods', subresource: '', namespace: 'shop', name: '' },
       reason: {
         binding: { kind: 'RoleBinding', namespace: 'shop', name: 'readers' },

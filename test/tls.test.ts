@@ -1,10 +1,13 @@
 /** TLS of the gateway's own port: client certificates, front proxies, and files that change. */
+
+import { X509Certificate } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import WebSocket from 'ws';
+import type { Caller } from '../src/access/caller.ts';
 import { type Certificate, type CertificateAuthority, createCertificateAuthority } from './kit/certificates.ts';
 import { eventually } from './kit/eventually.ts';
 import { type Asked, askOverTls, gatewayNames, tlsGateway } from './kit/tls-gateway.ts';
@@ -51,6 +54,33 @@ test('a certificate names its user, and a proxy names another', async () => {
   expect(page.body.data).toEqual({ exampleComWidgets: { nodes: [{ metadata: { name: 'a' } }] } });
 });
 
+test('a caller has the uid and the extra of the certificate, or those that the proxy sends', async () => {
+  const callers: Caller[] = [];
+  const { url } = await tlsGateway({
+    ...{ gateway, users: users.ca, proxies: proxies.ca },
+    onCaller: (caller) => callers.push(caller),
+  });
+  const certificate = await issued(users, 'jane', { uid: '42' });
+  await ask(url, { certificate });
+  const extra = { 'x-remote-extra-Example.com%2FScopes': ['read', 'list, watch'], 'x-remote-uid': '7' };
+  await ask(url, { certificate: front, headers: { ...remote, ...extra } });
+  const fingerprint = new X509Certificate(certificate.cert).fingerprint256.replaceAll(':', '').toLowerCase();
+  expect(callers.map(({ user }) => user)).toEqual([
+    {
+      user: 'jane',
+      groups: ['system:authenticated'],
+      uid: '42',
+      extra: { 'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`] },
+    },
+    {
+      user: 'olga',
+      groups: ['ops', 'a, b', 'system:authenticated'],
+      uid: '7',
+      extra: { 'example.com/scopes': ['read', 'list, watch'] },
+    },
+  ]);
+});
+
 test('nobody else is authenticated', async () => {
   const { url } = await world();
   const refused: readonly (readonly [string, Omit<Asked, 'ca'>])[] = [
@@ -63,6 +93,8 @@ test('nobody else is authenticated', async () => {
     ['a proxy as a user', { certificate: front }],
     ['a user as a proxy', { certificate: jane, headers: remote }],
     ['headers of a proxy without a certificate', { headers: remote }],
+    ['extra without a proxy', { certificate: jane, headers: { 'x-remote-extra-scopes': 'all' } }],
+    ['a uid without a proxy', { certificate: jane, headers: { 'x-remote-uid': '1' } }],
     ['another name of the proxies', { certificate: await issued(proxies, 'other'), headers: remote }],
     ['a token', { headers: { authorization: 'Bearer abc' } }],
   ];

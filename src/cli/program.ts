@@ -124,6 +124,12 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
       'a group of the user, repeated for several; those that Kubernetes adds are added',
       collect,
     )
+    .option('--as-uid <uid>', 'the uid of the user')
+    .option(
+      '--as-user-extra <key=value>',
+      'extra of the user, such as the scope of a token, repeated for several; the API server decides by it with --check',
+      collect,
+    )
     .option('-n, --namespace <namespace>', 'the namespace (default: all namespaces)')
     .option('--check', 'ask the API server too; exit code 2 if it decides otherwise');
   subcommand(
@@ -173,13 +179,22 @@ SIGTERM and the end of the reader, and 1 when the gateway refuses the document o
 
 function questionOf(command: Command): Question {
   const [verb = '', target = '', name = ''] = command.args;
-  const { as, asGroup = [], namespace = '', check = false } = command.opts<QuestionFlags>();
-  return { verb, target, name, namespace, as, groups: asGroup, check };
+  const {
+    as,
+    asGroup = [],
+    asUid = '',
+    asUserExtra = [],
+    namespace = '',
+    check = false,
+  } = command.opts<QuestionFlags>();
+  return { verb, target, name, namespace, as, groups: asGroup, uid: asUid, extra: asUserExtra, check };
 }
 
 interface QuestionFlags {
   readonly as: string;
   readonly asGroup?: readonly string[];
+  readonly asUid?: string;
+  readonly asUserExtra?: readonly string[];
   readonly namespace?: string;
   readonly check?: boolean;
 }

@@ -77,6 +77,8 @@ const withOptions = ['configuration', 'errors', 'live', 'clusters', 'troubleshoo
 const otherFlags = new Set([
   'as',
   'as-group',
+  'as-uid',
+  'as-user-extra',
   'check',
   'config',
   'help',

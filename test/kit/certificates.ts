@@ -25,6 +25,8 @@ export interface CertificateAuthority {
     names: readonly string[];
     commonName?: string;
     organization?: string;
+    /** The uid of the user, as Kubernetes reads it. */
+    uid?: string;
     extensions?: readonly string[];
     fromDays?: number;
     untilDays?: number;
@@ -36,6 +38,9 @@ export interface CertificateAuthority {
   /** Removes the folder. */
   remove(): void;
 }
+
+/** A name for the attribute of a subject that Kubernetes reads as the uid. */
+const uidName = 'oid_section=oids\n[oids]\nkubeUid=1.3.6.1.4.1.57683.2\n';
 
 const mayIssue = 'basicConstraints=critical,CA:true';
 
@@ -59,8 +64,9 @@ async function openAuthority(
   const at = (name: string): string => join(dir, name);
   writeFileSync(
     at('ca.cnf'),
-    `[ca]\ndefault_ca=own\n[own]\ndatabase=${at('index.txt')}\nnew_certs_dir=${dir}\nserial=${at('serial')}\ndefault_md=sha256\npolicy=any\nunique_subject=no\ncopy_extensions=copy\n[any]\norganizationName=optional\ncommonName=supplied\n`,
+    `${uidName}[ca]\ndefault_ca=own\n[own]\ndatabase=${at('index.txt')}\nnew_certs_dir=${dir}\nserial=${at('serial')}\ndefault_md=sha256\npolicy=any\nunique_subject=no\ncopy_extensions=copy\n[any]\norganizationName=optional\ncommonName=supplied\nkubeUid=optional\n`,
   );
+  writeFileSync(at('req.cnf'), `${uidName}[req]\ndistinguished_name=names\n[names]\n`);
   writeFileSync(at('index.txt'), '');
   writeFileSync(at('serial'), '01\n');
   await create(at('ca.key'), at('ca.crt'));
@@ -72,11 +78,22 @@ async function openAuthority(
     ]);
   return {
     ca: readFileSync(at('ca.crt'), 'utf8'),
-    issue: async ({ names, commonName = 'leaf', organization, extensions = [], fromDays = -1, untilDays = 30 }) => {
-      const subject = `${organization === undefined ? '' : `/O=${organization}`}/CN=${commonName}`;
+    issue: async ({
+      names,
+      commonName = 'leaf',
+      organization,
+      uid,
+      extensions = [],
+      fromDays = -1,
+      untilDays = 30,
+    }) => {
+      const part = (name: string, value: string | undefined): string =>
+        value === undefined ? '' : `/${name}=${value}`;
+      const subject = `${part('O', organization)}/CN=${commonName}${part('kubeUid', uid)}`;
       const base = at(`leaf-${++issued}`);
       await run('openssl', [
-        ...['req', '-new', ...ec, '-subj', subject, '-keyout', `${base}.key`, '-out', `${base}.csr`],
+        ...['req', '-new', ...ec, '-config', at('req.cnf'), '-subj', subject],
+        ...['-keyout', `${base}.key`, '-out', `${base}.csr`],
         ...(names.length === 0 ? [] : ['-addext', `subjectAltName=${names.join(',')}`]),
         ...extensions.flatMap((extension) => ['-addext', extension]),
       ]);

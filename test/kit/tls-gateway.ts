@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { type Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { Caller } from '../../src/access/caller.ts';
 import { createAuthenticate } from '../../src/auth/identity/authenticator.ts';
 import { type Logger, silentLogger } from '../../src/base/log.ts';
 import { startServer } from '../../src/server/http-server.ts';
@@ -24,6 +25,8 @@ export interface TlsGatewayOptions {
   /** Milliseconds between two checks of the credentials of a connection. */
   readonly checkCallersMs?: number;
   readonly log?: Logger;
+  /** Called with the caller of each request. */
+  readonly onCaller?: (caller: Caller) => void;
 }
 
 export interface TlsGateway {
@@ -42,6 +45,7 @@ export async function tlsGateway({
   users,
   proxies,
   log = silentLogger,
+  onCaller = () => {},
   ...more
 }: TlsGatewayOptions): Promise<TlsGateway> {
   const dir = sharedDirectory('tls');
@@ -53,6 +57,7 @@ export async function tlsGateway({
   const cert = write('tls.crt', server.cert);
   const key = write('tls.key', server.key);
   const paths = { cert, key, clientCa: write('users.crt', users), proxyCa: write('proxy.crt', proxies) };
+  const authenticate = createAuthenticate({ tokens: null, proxies: ['front'], certificates: true });
   const fixture = engineFixture();
   await fixture.declare(widget());
   await fixture.sync(widgets, [made({ name: 'a' })]);
@@ -64,7 +69,11 @@ export async function tlsGateway({
     tlsLookMs: 50,
     source: fixture.engine.source,
     pages: fixture.pages,
-    authenticate: createAuthenticate({ tokens: null, proxies: ['front'], certificates: true }),
+    authenticate: async (credentials) => {
+      const caller = await authenticate(credentials);
+      onCaller(caller);
+      return caller;
+    },
     readiness: () => ({ ready: true }),
     tabs: [],
     log,

@@ -6,6 +6,7 @@
  *   exit code 2   with --check: the API server decides otherwise
  */
 
+import { type Extra, isRestricted, type UserInfo } from '../../access/caller.ts';
 import type { RequestAttributes } from '../../access/policy-rule.ts';
 import { userNamed } from '../../auth/identity/user-named.ts';
 import { readServedRoles } from '../../auth/rights/served-roles.ts';
@@ -27,6 +28,10 @@ export interface Question extends RequestWords {
   /** The user; empty is refused. */
   readonly as: string;
   readonly groups: readonly string[];
+  /** Empty for none. */
+  readonly uid: string;
+  /** Each as `key=value`; a key may be repeated. */
+  readonly extra: readonly string[];
   /** Ask the API server too. */
   readonly check: boolean;
 }
@@ -46,14 +51,14 @@ export async function can(
   const connection = await connect(oneClusterOf(config, 'can'));
   try {
     const client = new RestClient(connection);
-    const user = userNamed(question.as, question.groups);
+    const user = userNamed(question.as, question.groups, question.uid, extraOf(question.extra));
     const request = await requestOf(client, question);
     const index = await readServedRoles(client, namespaceOf(request));
     const decision = decide(index.grantsOf(user), user, request);
     const review = question.check ? await reviewAccess(client, user, request) : null;
     const text = config.json
       ? `${JSON.stringify(review === null ? decision : { ...decision, review }, null, 2)}\n`
-      : decisionText(decision) + reviewText(decision.allowed, review);
+      : decisionText(decision) + (review === null ? extraText(user) : reviewText(decision.allowed, review));
     output.write(text);
     if (review !== null && review.allowed !== decision.allowed) return 2;
     return decision.allowed ? 0 : 1;
@@ -75,8 +80,24 @@ function namespaceOf(request: RequestAttributes): string | null {
   return 'path' in request || request.namespace === '' ? null : request.namespace;
 }
 
-function reviewText(allowed: boolean, review: AccessDecision | null): string {
-  if (review === null) return '';
+/** @throws PortolanError BAD_USER_INPUT for a text that is not `key=value`. */
+function extraOf(texts: readonly string[]): Extra {
+  const extra = new Map<string, readonly string[]>();
+  for (const text of texts) {
+    const at = text.indexOf('=');
+    if (at < 1) throw new PortolanError('BAD_USER_INPUT', `Write extra as KEY=VALUE, not as ${JSON.stringify(text)}.`);
+    const key = text.slice(0, at);
+    extra.set(key, [...(extra.get(key) ?? []), text.slice(at + 1)]);
+  }
+  return Object.fromEntries(extra);
+}
+
+function extraText(user: UserInfo): string {
+  if (!isRestricted(user)) return '';
+  return 'Roles and bindings do not know the extra of a user. Another authorizer may decide by it: ask with --check.\n';
+}
+
+function reviewText(allowed: boolean, review: AccessDecision): string {
   const reason = review.reason === '' ? '' : ` (${oneLine(review.reason)})`;
   if (review.allowed === allowed) return `The API server decides the same${reason}.\n`;
   const answer = review.allowed ? 'yes' : 'no';
