@@ -39,3 +39,18 @@ test('who gives up waiting takes no place', async () => {
   expect(semaphore.inside).toBe(0);
   await expect(semaphore.enter(never)).resolves.toBeTypeOf('function');
 });
+
+test('clients take turns', async () => {
+  const semaphore = new Semaphore(1);
+  const leave = await semaphore.enter(never);
+  const entered: string[] = [];
+  const all = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map(async (name) => {
+    const done = await semaphore.enter(never, name.slice(0, 1));
+    entered.push(name);
+    done();
+  });
+  expect([semaphore.waiting, semaphore.waitingOf('a'), semaphore.waitingOf('z')]).toEqual([6, 3, 0]);
+  leave();
+  await Promise.all(all);
+  expect(entered).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+});

@@ -1,4 +1,5 @@
-/** A first-in, first-out semaphore. It bounds concurrent work, such as lists and reviews of one API server. */
+/** A semaphore. It bounds concurrent work, such as lists and reviews of one API server. Clients take turns; those of one are served in order. */
+import { Turns } from './turns.ts';
 
 /** Releases the permit; a second call does nothing. */
 export type Leave = () => void;
@@ -6,7 +7,7 @@ export type Leave = () => void;
 export class Semaphore {
   readonly #places: number;
   #inside = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Turns<() => void>();
 
   constructor(places: number) {
     this.#places = places;
@@ -20,10 +21,15 @@ export class Semaphore {
     return this.#waiting.length;
   }
 
+  /** How often a client waits. */
+  waitingOf(client: string): number {
+    return this.#waiting.countOf(client);
+  }
+
   /** Resolves with a permit. If the signal aborts first, rejects with its reason and holds no permit. */
-  async enter(signal?: AbortSignal): Promise<Leave> {
+  async enter(signal?: AbortSignal, client = ''): Promise<Leave> {
     signal?.throwIfAborted();
-    if (this.#inside >= this.#places) await this.#wait(signal);
+    if (this.#inside >= this.#places) await this.#wait(signal, client);
     else this.#inside += 1;
     let left = false;
     return () => {
@@ -33,25 +39,25 @@ export class Semaphore {
     };
   }
 
-  /** A released permit goes directly to the longest waiter, so `inside` stays the same. */
+  /** A released permit goes directly to the waiter whose turn it is, so `inside` stays the same. */
   #leave(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#inside -= 1;
+    const next = this.#waiting.next();
+    if (next === null) this.#inside -= 1;
     else next();
   }
 
-  #wait(signal?: AbortSignal): Promise<void> {
+  #wait(signal: AbortSignal | undefined, client: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const admit = (): void => {
+        this.#waiting.remove(client, admit);
         signal?.removeEventListener('abort', onAbort);
         resolve();
       };
       const onAbort = (): void => {
-        const at = this.#waiting.indexOf(admit);
-        if (at !== -1) this.#waiting.splice(at, 1);
+        this.#waiting.remove(client, admit);
         reject(signal?.reason);
       };
-      this.#waiting.push(admit);
+      this.#waiting.add(client, admit);
       signal?.addEventListener('abort', onAbort, { once: true });
     });
   }

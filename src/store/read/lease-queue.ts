@@ -1,12 +1,9 @@
 /**
  * A queue of operations that wait for a thread. Each waits until a lease may begin (`grantable`), its signal aborts, or its time is
- * over (TIMEOUT).
- *
- * Clients take turns, so a client with many operations does not delay the others.
- *
- *   waiting a1 a2 a3 b1   ->   a1, b1, a2, a3
+ * over (TIMEOUT). Clients take turns.
  */
 import { PortolanError } from '../../base/errors.ts';
+import { Turns } from '../../base/turns.ts';
 import type { ReaderThread } from './reader-thread.ts';
 
 interface LeaseQueueOptions {
@@ -19,7 +16,6 @@ interface LeaseQueueOptions {
 }
 
 interface Waiting {
-  readonly client: string;
   grant(thread: ReaderThread): void;
   refuse(error: unknown): void;
 }
@@ -28,9 +24,7 @@ const gatePollMs = 4;
 
 export class LeaseQueue {
   readonly #options: LeaseQueueOptions;
-  /** The operations of each waiting client, in their order. The client whose turn it is comes first. */
-  readonly #clients = new Map<string, Set<Waiting>>();
-  #length = 0;
+  readonly #waiting = new Turns<Waiting>();
   #gatePoll: NodeJS.Timeout | null = null;
 
   constructor(options: LeaseQueueOptions) {
@@ -38,7 +32,7 @@ export class LeaseQueue {
   }
 
   get length(): number {
-    return this.#length;
+    return this.#waiting.length;
   }
 
   /** Resolves with a thread for a lease that begins now. */
@@ -47,10 +41,9 @@ export class LeaseQueue {
       const over = (): void => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
-        this.#remove(waiting);
+        this.#waiting.remove(client, waiting);
       };
       const waiting: Waiting = {
-        client,
         grant: (thread) => {
           over();
           resolve(thread);
@@ -66,8 +59,7 @@ export class LeaseQueue {
         this.#options.waitMs,
       );
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#clients.set(client, (this.#clients.get(client) ?? new Set()).add(waiting));
-      this.#length += 1;
+      this.#waiting.add(client, waiting);
       this.grant();
     });
   }
@@ -75,7 +67,7 @@ export class LeaseQueue {
   /** Grants threads to waiting operations. Call when a thread becomes free. */
   grant(): void {
     for (;;) {
-      const next = this.#next();
+      const next = this.#waiting.next();
       if (next === null) {
         this.#stopGatePoll();
         return;
@@ -88,24 +80,9 @@ export class LeaseQueue {
     if (this.#options.isThreadFree()) this.#gatePoll ??= setInterval(() => this.grant(), gatePollMs);
   }
 
-  /** The operation whose turn it is. */
-  #next(): Waiting | null {
-    for (const waiting of this.#clients.values()) for (const first of waiting) return first;
-    return null;
-  }
-
-  /** The client's other operations wait behind those of the other clients. */
-  #remove(waiting: Waiting): void {
-    const of = this.#clients.get(waiting.client);
-    if (of?.delete(waiting) !== true) return;
-    this.#length -= 1;
-    this.#clients.delete(waiting.client);
-    if (of.size > 0) this.#clients.set(waiting.client, of);
-  }
-
   /** Rejects all waiting operations. */
   close(reason: unknown): void {
-    for (const waiting of [...this.#clients.values()].flatMap((of) => [...of])) waiting.refuse(reason);
+    for (const waiting of this.#waiting.all()) waiting.refuse(reason);
     this.#stopGatePoll();
   }
 
