@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Caller } from '../src/access/caller.ts';
 import type { Rights } from '../src/access/rights.ts';
-import type { Scope, Scopes } from '../src/access/scope.ts';
+import { isVisible, type RowIdentity, type Scope, type Scopes } from '../src/access/scope.ts';
 import { AccessReviews } from '../src/auth/rights/access-reviews.ts';
 import { type GrantedRights, ReviewedRights } from '../src/auth/rights/reviewed-rights.ts';
 import { RightsCheck } from '../src/auth/rights/rights-check.ts';
@@ -253,7 +253,7 @@ describe('a restricted caller', () => {
     const many: Scope = { rows: 'some', clusters: new Map([['east', { namespaces, names: new Map() }]]) };
     const { asked, scopeOf } = restricted(many, () => false);
     await scopeOf(scoped('none'));
-    expect(asked).toHaveLength(201);
+    expect(asked).toHaveLength(51);
   });
 
   test('with extra of Kubernetes itself alone has what roles grant', async () => {
@@ -261,6 +261,82 @@ describe('a restricted caller', () => {
     const { asked, scopeOf } = restricted(parts, () => false);
     expect(await scopeOf(callerOf('robot', [], { extra }))).toEqual(parts);
     expect(asked.filter((each) => !each.endsWith(' list  ')).length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('a caller who names thousands of objects', () => {
+  const named = (name: string): RowIdentity => ({ cluster: 'east', key: 'pods', namespace: 'a', name });
+
+  /** Roles that grant the namespace `granted`, and an API server that answers when the test lets it. */
+  function naming(granted: string) {
+    const clock = new ManualClock();
+    const asked: string[] = [];
+    const waiting: (() => void)[] = [];
+    const state = { isHeld: false };
+    const client = {
+      async post<T>(_path: string, body: unknown): Promise<T> {
+        const { user, resourceAttributes } = (body as { spec: { user: string; resourceAttributes: Asked } }).spec;
+        const { verb, resource, namespace, name } = resourceAttributes;
+        asked.push([user, verb, resource, namespace, name].join(' '));
+        if (state.isHeld) await new Promise<void>((resolve) => waiting.push(resolve));
+        return { status: { allowed: namespace === 'a' } } as T;
+      },
+    };
+    const reviews = new AccessReviews({ clients: new Map([['east', client]]), clock, log: silentLogger });
+    const part = { namespaces: new Set([granted]), names: new Map() };
+    const scopes: Scopes = { id: 'granted', of: () => ({ rows: 'some', clusters: new Map([['east', part]]) }) };
+    const roles = { granted: () => scopes, allows: async () => true } as unknown as GrantedRights;
+    const rights = new ReviewedRights({ granted: roles, reviews, clock, check: null, clusters: ['east'], served: 1 });
+    /** As an operation that reads these Pods. */
+    const read = async (names: readonly string[], key = 'pods', caller = alice): Promise<readonly boolean[]> => {
+      for (;;) {
+        const now = must(rights.now(caller) ?? (await rights.at(undefined as never, caller)), 'scopes');
+        for (const name of names) now.want?.(key, 'get', ['east'], { namespace: 'a', name });
+        const seen = names.map((name) => isVisible(now.of(key, 'get'), named(name)));
+        if (names.length === 0) now.of(key, 'list');
+        if ((await rights.pending(caller, now)) !== true) return seen;
+      }
+    };
+    return { asked, clock, read, rights, state, waiting };
+  }
+  const names = (document: number) => Array.from({ length: 190 }, (_, index) => `pod-${document}-${index}`);
+  const documents = Array.from({ length: 15 }, (_, document) => names(document));
+
+  test('is asked about none of them in a namespace that roles grant', async () => {
+    const { asked, read } = naming('a');
+    for (const document of documents) expect((await read(document)).every(Boolean)).toBe(true);
+    expect(new Set(asked)).toEqual(new Set(['alice get pods  ', 'alice list pods  ']));
+  });
+
+  test('is asked about each once, and later only about what is remembered of the kind in use', async () => {
+    const { asked, clock, read } = naming('b');
+    for (const document of documents) expect((await read(document)).every(Boolean)).toBe(true);
+    expect(asked.length).toBeLessThanOrEqual(2 * (15 * 190 + 1));
+    const first = asked.length;
+    clock.advance(61_000);
+    await read([], 'services');
+    expect(asked.slice(first)).toEqual(['alice list services  ']);
+    const second = asked.length;
+    await read(names(0).slice(0, 1));
+    // 200 objects of a kind are remembered, each with two verbs, and the whole kind.
+    expect(asked.length - second).toBeLessThanOrEqual(2 * 202);
+  });
+
+  test("does not delay another caller's question", async () => {
+    const { asked, read, rights, state, waiting } = naming('b');
+    state.isHeld = true;
+    const [first] = documents;
+    const flood = read(must(first, 'a document'));
+    await eventually(() => expect([asked.length, waiting.length]).toEqual([20, 20]));
+    const bob = callerOf('bob');
+    must(rights.now(bob), 'scopes').of('pods', 'list');
+    state.isHeld = false;
+    // Each answer lets one more question go.
+    for (const answer of waiting.splice(0)) answer();
+    await flood;
+    const turn = asked.findIndex((each) => each.startsWith('bob '));
+    expect(turn).toBeGreaterThanOrEqual(20);
+    expect(turn).toBeLessThanOrEqual(22);
   });
 });
 

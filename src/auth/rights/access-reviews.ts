@@ -47,17 +47,27 @@ const settleMs = 5000;
 /** Milliseconds until a review that failed is tried again. */
 const failedMs = 5000;
 const patienceMs = 5000;
-const mostKept = 100_000;
+/** Decisions that are kept for a user, and of all users. */
+const mostOfUser = 10_000;
+const mostKept = 200_000;
+const mostUsers = 10_000;
 const mostRunning = 20;
+/** Reviews of one user that wait. */
+const mostWaiting = 5000;
+
+/** What is known of one user. */
+interface Known {
+  readonly decisions: BoundedCache<Decision>;
+  /** Unique, so that a version that was dropped never comes back. */
+  version: number;
+}
 
 export class AccessReviews {
   readonly #options: AccessReviewsOptions;
-  readonly #decisions = new BoundedCache<Decision>({ entries: mostKept, weight: mostKept });
+  readonly #users = new BoundedCache<Known>({ entries: mostUsers, weight: mostKept });
   readonly #reviews = new Map<string, Promise<boolean>>();
   readonly #places = new Semaphore(mostRunning);
   #failedAt = Number.NEGATIVE_INFINITY;
-  /** By user. Unique, so that a version that was dropped never comes back. */
-  readonly #versions = new BoundedCache<number>({ entries: mostKept, weight: mostKept });
   #lastVersion = 0;
   #rolesChangedAt = Number.NEGATIVE_INFINITY;
 
@@ -67,7 +77,7 @@ export class AccessReviews {
 
   /** Changes when a decision about the user differs from the one before. Without one, the user was refused. */
   versionOf(user: UserInfo): number {
-    return this.#versions.get(userKey(user)) ?? 0;
+    return this.#users.get(userKey(user))?.version ?? 0;
   }
 
   /** Notes a change of roles or bindings: what was allowed before may have been allowed by them. */
@@ -77,7 +87,7 @@ export class AccessReviews {
 
   /** The decision, if one holds; null otherwise: then the caller must take it for a refusal. An old one is asked again. */
   known(user: UserInfo, question: AccessQuestion): boolean | null {
-    const found = this.#decisions.get(keyOf(user, question));
+    const found = this.#find(user, question);
     if (found === undefined) return null;
     if (!this.#holds(found)) {
       found.isMissed = true;
@@ -89,8 +99,12 @@ export class AccessReviews {
 
   /** Is there a decision that holds? */
   isKnown(user: UserInfo, question: AccessQuestion): boolean {
-    const found = this.#decisions.get(keyOf(user, question));
+    const found = this.#find(user, question);
     return found !== undefined && this.#holds(found);
+  }
+
+  #find(user: UserInfo, question: AccessQuestion): Decision | undefined {
+    return this.#users.get(userKey(user))?.decisions.get(keyOf(question));
   }
 
   #holds({ isAllowed, at, isHasty }: Decision): boolean {
@@ -100,30 +114,30 @@ export class AccessReviews {
 
   /** Asks the API server. Requests for the same decision share a review. Never rejects. */
   review(user: UserInfo, question: AccessQuestion): Promise<boolean> {
-    const key = keyOf(user, question);
+    const key = `${userKey(user)} ${keyOf(question)}`;
     const running = this.#reviews.get(key);
     if (running !== undefined) return running;
-    const review = this.#review(user, question, key).finally(() => this.#reviews.delete(key));
+    const review = this.#review(user, question).finally(() => this.#reviews.delete(key));
     this.#reviews.set(key, review);
     return review;
   }
 
-  async #review(user: UserInfo, question: AccessQuestion, key: string): Promise<boolean> {
+  async #review(user: UserInfo, question: AccessQuestion): Promise<boolean> {
     // The time of the question: a change of roles between question and answer must not be missed.
     const asked = this.#options.clock.monotonic();
     const decision = await this.ask(user, question);
     const isAllowed = decision === true;
     const at = decision === null ? asked - validMs + failedMs : asked;
     const isHasty = isAllowed && asked - this.#rolesChangedAt < settleMs;
-    this.#decided(user, key, { isAllowed, at, isHasty, isMissed: false });
+    this.#decided(user, question, { isAllowed, at, isHasty, isMissed: false });
     return isAllowed;
   }
 
-  /** Asks the API server, whatever is known. Null without an answer; never rejects. */
+  /** Asks the API server, whatever is known. Users take turns. Null without an answer; never rejects. */
   async ask(user: UserInfo, { cluster, request }: AccessQuestion): Promise<boolean | null> {
     const client = this.#options.clients.get(cluster);
-    if (client === undefined) return null;
-    const leave = await this.#places.enter();
+    if (client === undefined || this.#places.waitingOf(user.user) >= mostWaiting) return null;
+    const leave = await this.#places.enter(undefined, user.user);
     try {
       return (await reviewSubject(client, user, request, patienceMs)).allowed;
     } catch (error) {
@@ -146,27 +160,28 @@ export class AccessReviews {
     );
   }
 
-  #decided(user: UserInfo, key: string, decision: Decision): void {
-    const before = this.#decisions.get(key);
+  #decided(user: UserInfo, question: AccessQuestion, decision: Decision): void {
+    const key = keyOf(question);
+    const known = this.#users.get(userKey(user)) ?? { decisions: decisionsOfUser(), version: 0 };
+    const before = known.decisions.get(key);
     if ((before?.isAllowed === true && !before.isMissed) !== decision.isAllowed) {
       this.#lastVersion += 1;
-      this.#versions.set(userKey(user), this.#lastVersion, 1);
+      known.version = this.#lastVersion;
     }
-    this.#decisions.set(key, decision, 1);
+    known.decisions.set(key, decision, 1);
+    this.#users.set(userKey(user), known, known.decisions.size);
   }
 }
 
-function keyOf(user: UserInfo, { cluster, request }: AccessQuestion): string {
+function decisionsOfUser(): BoundedCache<Decision> {
+  return new BoundedCache({ entries: mostOfUser, weight: mostOfUser });
+}
+
+function keyOf({ cluster, request }: AccessQuestion): string {
   return 'path' in request
-    ? JSON.stringify([userKey(user), cluster, request.verb, request.path])
+    ? JSON.stringify([cluster, request.verb, request.path])
     : JSON.stringify([
-        userKey(user),
-        cluster,
-        request.verb,
-        request.group,
-        request.resource,
-        request.subresource,
-        request.namespace,
-        request.name,
+        ...[cluster, request.verb, request.group, request.resource],
+        ...[request.subresource, request.namespace, request.name],
       ]);
 }
