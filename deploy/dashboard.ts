@@ -193,6 +193,13 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     graph('Alarm', 'bool_yes_no', 'Whether the API server has refused what roles and bindings grant.', {
       '{{pod}}': 'portolan_rights_alarm{$gateway}',
     }),
+    graph('Audit log', 'ops', 'Lines that were written to the audit log, and lines that could not be written.', {
+      '{{pod}}': 'rate(portolan_audit_lines_total{$gateway}[$__rate_interval])',
+      '{{pod}} missing': 'rate(portolan_audit_missing_lines_total{$gateway}[$__rate_interval])',
+    }),
+    graph('Audit log writable', 'bool_yes_no', 'Whether the file of --audit-log can be written.', {
+      '{{pod}}': 'portolan_audit_writable{$gateway}',
+    }),
   ],
   Process: [
     graph('CPU', 'short', 'Cores in use.', {

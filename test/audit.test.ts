@@ -1,5 +1,5 @@
 /** Denials over every door are in the audit, and no secret of a caller is. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from 'graphql-ws';
 import { expect, onTestFinished, test } from 'vitest';
@@ -13,6 +13,36 @@ const users = [
   { token: 'token-of-admin', user: 'admin', groups: ['system:masters'] },
   { token: 'token-of-nobody', user: 'nobody', groups: ['visitors'] },
 ];
+
+test('a required audit log that cannot be written makes the gateway not ready, and says why', async () => {
+  const sim = await startSimCluster();
+  onTestFinished(() => sim.close());
+  const folder = kubeconfigFolder();
+  onTestFinished(() => folder.remove());
+  const logs = join(folder.dir, 'logs');
+  mkdirSync(logs);
+  const kubeconfig = folder.file('config', sim.kubeconfig());
+  const options = { auth: ['none'], auditLog: join(logs, 'audit.jsonl'), auditRequired: true };
+  const gateway = await runGateway({ name: 'east', kubeconfig }, options);
+  onTestFinished(() => gateway.close());
+  const at = (path: string) => fetch(gateway.url.replace('/graphql', path));
+  const ready = async () => {
+    const answer = await at('/readyz');
+    return [answer.status, await answer.json()];
+  };
+  expect(await ready()).toMatchObject([200, { ready: true, audit: { writable: true, missingLines: 0 } }]);
+  rmSync(logs, { recursive: true });
+  const denied = () => fetch(gateway.url, { headers: { origin: 'http://elsewhere.example' } });
+  expect((await denied()).status).toBe(403);
+  await eventually(async () => {
+    const expected = { ready: false, status: 'degraded', audit: { writable: false, missingLines: 1 } };
+    expect(await ready()).toMatchObject([503, expected]);
+  });
+  expect(await (await at('/metrics')).text()).toContain('portolan_audit_missing_lines_total 1');
+  mkdirSync(logs);
+  await eventually(async () => expect(await ready()).toMatchObject([200, { ready: true }]));
+  expect(readFileSync(options.auditLog, 'utf8')).toContain('"event":"missing"');
+});
 
 test('every door tells its denials to the audit', async () => {
   const sim = await startSimCluster({ features: { users } });
@@ -34,6 +64,8 @@ test('every door tells its denials to the audit', async () => {
     headers: { authorization: 'Bearer token-of-nobody' },
   });
   expect(metrics.status).toBe(403);
+  const unknown = await fetch(gateway.url.replace('/graphql', '/metrics'));
+  expect(unknown.status).toBe(401);
   const readiness = await fetch(gateway.url.replace('/graphql', '/readyz'));
   expect(await readiness.json()).toEqual({ ready: true, status: 'ready' });
   const detailed = await fetch(gateway.url.replace('/graphql', '/readyz'), {
@@ -58,7 +90,7 @@ test('every door tells its denials to the audit', async () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-  await eventually(() => expect(lines()).toHaveLength(5));
+  await eventually(() => expect(lines()).toHaveLength(6));
   expect(lines()).toMatchObject([
     {
       code: 'FORBIDDEN',
@@ -69,7 +101,8 @@ test('every door tells its denials to the audit', async () => {
       resources: ['secrets'],
     },
     { code: 'UNAUTHENTICATED', user: null, address: expect.stringContaining('127.0.0.1') },
-    { code: 'FORBIDDEN', user: 'nobody' },
+    { code: 'FORBIDDEN', user: 'nobody', path: '/metrics' },
+    { code: 'UNAUTHENTICATED', user: null, path: '/metrics' },
     { code: 'UNAUTHENTICATED', user: null },
     { code: 'FORBIDDEN', user: 'nobody', resources: ['pods'] },
   ]);

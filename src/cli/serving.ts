@@ -4,6 +4,7 @@
  */
 import type { AccessControl } from '../auth/access-control.ts';
 import { systemClock } from '../base/clock.ts';
+import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { noTracer, type Tracer } from '../base/tracing.ts';
 import type { Config } from '../config/options.ts';
@@ -14,7 +15,7 @@ import type { ClusterOptions } from '../kube/client/connection.ts';
 import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { ConfigState } from '../server/health/config-metrics.ts';
 import { createMetrics } from '../server/health/metrics.ts';
-import { readinessOf } from '../server/health/readiness.ts';
+import { readinessOf, withAudit } from '../server/health/readiness.ts';
 import { type RunningServer, startServer } from '../server/http-server.ts';
 import { TlsFiles } from '../server/negotiation/tls-files.ts';
 import { readWrittenExamples } from '../server/written-examples.ts';
@@ -23,7 +24,7 @@ import type { PageReader } from '../store/types/page-reader.ts';
 import { wantsTraces } from '../telemetry/trace-settings.ts';
 import type { CallerClients } from '../upstream/caller-clients.ts';
 import { type AccessConfig, openAccess } from './access.ts';
-import { openAuditFile } from './audit-file.ts';
+import { type AuditFile, openAuditFile } from './audit-file.ts';
 import { tlsPaths } from './options/tls-paths.ts';
 import type { RegistrationConfig } from './registered-clusters.ts';
 import type { Shutdown } from './shutdown.ts';
@@ -53,6 +54,7 @@ export type ServingConfig = Pick<
   | 'callerSubscriptions'
   | 'callerConnections'
   | 'auditLog'
+  | 'auditRequired'
 > &
   AccessConfig &
   RegistrationConfig;
@@ -223,6 +225,13 @@ function boundsOf(config: ServingConfig): CallerBounds {
   };
 }
 
+/** Null without an audit log. @throws PortolanError CONFIGURATION */
+async function openAudit({ auditLog, auditRequired }: ServingConfig, log: Logger): Promise<AuditFile | null> {
+  if (auditLog !== undefined) return openAuditFile(auditLog, log);
+  if (auditRequired) throw new PortolanError('CONFIGURATION', '--audit-required needs --audit-log and a file.');
+  return null;
+}
+
 async function startHttp(
   config: ServingConfig,
   { source }: Engine,
@@ -238,7 +247,7 @@ async function startHttp(
     readonly secrets: { readonly refused: number } | null;
   },
 ): Promise<RunningServer> {
-  const audit = config.auditLog === undefined ? null : await openAuditFile(config.auditLog, log);
+  const audit = await openAudit(config, log);
   if (audit !== null) shutdown.add(() => audit.close());
   const paths = tlsPaths(config);
   const tls = paths === null ? null : await TlsFiles.open(paths, log);
@@ -248,6 +257,7 @@ async function startHttp(
     progress: () => ingest.progress(),
     rightsChecks: () => access?.checks ?? null,
     refusedSecrets: () => secrets?.refused ?? 0,
+    ...(audit === null ? {} : { audit: () => audit.state() }),
     ...(live === undefined ? {} : { config: live }),
     by: config.metricsBy,
     version,
@@ -267,7 +277,10 @@ async function startHttp(
     },
     keepAliveMs: config.keepAlive,
     source,
-    readiness: () => readinessOf(ingest.progress(), reader),
+    readiness: async () => {
+      const found = await readinessOf(ingest.progress(), reader);
+      return audit === null ? found : withAudit(found, audit.state(), config.auditRequired);
+    },
     metrics,
     tabs: readWrittenExamples(),
     ...(config.preparedAnswers ? { pages: reader } : {}),

@@ -14,10 +14,11 @@ const denial: Denial = {
 
 test('a denial is one line of JSON', () => {
   const lines: string[] = [];
-  auditLines(
-    (line) => lines.push(line),
-    () => Date.UTC(2026, 0, 31, 12),
-  ).denied(denial);
+  auditLines({
+    write: (line) => lines.push(line),
+    now: () => Date.UTC(2026, 0, 31, 12),
+    later: () => expect.unreachable('nothing is left out'),
+  }).denied(denial);
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatch(/\n$/);
   expect(JSON.parse(lines[0] ?? '')).toEqual({
@@ -34,17 +35,84 @@ test('a denial is one line of JSON', () => {
   });
 });
 
-test('a flood of denials is counted', () => {
-  const lines: string[] = [];
-  let now = 1000;
-  const audit = auditLines(
-    (line) => lines.push(line),
-    () => now,
-  );
-  for (let turn = 0; turn < 250; turn += 1) audit.denied({ ...denial, caller: null });
-  expect(lines).toHaveLength(100);
-  now = 2000;
-  audit.denied(denial);
-  expect(JSON.parse(lines[100] ?? '')).toMatchObject({ event: 'left out', denials: 150 });
-  expect(JSON.parse(lines[101] ?? '')).toMatchObject({ event: 'denied', user: 'jane' });
+/** An audit with a clock of the test, and its lines. */
+function world() {
+  const lines: Record<string, unknown>[] = [];
+  const state = { now: 1000 };
+  const waiting: (() => void)[] = [];
+  const audit = auditLines({
+    write: (line) => lines.push(JSON.parse(line)),
+    now: () => state.now,
+    later: (_ms, callback) => waiting.push(callback),
+  });
+  const pass = (ms: number): void => {
+    state.now += ms;
+    for (const callback of waiting.splice(0)) callback();
+  };
+  const denied = (more: Partial<Denial>, times = 1): void => {
+    for (let turn = 0; turn < times; turn += 1) audit.denied({ ...denial, ...more });
+  };
+  const count = (event: string, user: string | null): number =>
+    lines.filter((line) => line['event'] === event && line['user'] === user).length;
+  return { lines, denied, pass, count };
+}
+
+test('a flood of unknown callers takes no line from a user', () => {
+  const { lines, denied, pass, count } = world();
+  for (let turn = 0; turn < 20; turn += 1) {
+    denied({ caller: null, code: 'UNAUTHENTICATED', address: `10.0.${turn}.1` }, 1000);
+    denied({ operation: `Named${turn}` });
+  }
+  expect(count('denied', 'jane')).toBe(20);
+  expect(count('denied', null)).toBe(100);
+  pass(1000);
+  expect(lines.at(-1)).toEqual({
+    time: '1970-01-01T00:00:02.000Z',
+    event: 'left out',
+    since: '1970-01-01T00:00:01.000Z',
+    code: 'UNAUTHENTICATED',
+    user: null,
+    denials: 19_900,
+  });
+});
+
+test('one address leaves lines for others, and one user for others', () => {
+  const { denied, count, lines } = world();
+  denied({ caller: null }, 500);
+  denied({ caller: null, address: '10.0.0.9' });
+  denied({}, 500);
+  denied({ caller: callerOf('olga') });
+  expect(lines.filter((line) => line['address'] === '10.0.0.9')).toHaveLength(1);
+  expect([count('denied', 'jane'), count('denied', 'olga'), count('denied', null)]).toEqual([100, 1, 21]);
+});
+
+test.each([
+  ['2001:db8:0:1::1', '2001:db8:0:1:ffff::9', 20],
+  ['2001:db8::1', '2001:db8:0:0:5::', 20],
+  ['2001:db8:0:1::1', '2001:db8:0:2::1', 21],
+  ['::ffff:10.0.0.1', '::ffff:10.0.0.2', 21],
+])('%s and %s have %d lines', (one, other, expected) => {
+  const { denied, count } = world();
+  denied({ caller: null, address: one }, 20);
+  denied({ caller: null, address: other });
+  expect(count('denied', null)).toBe(expected);
+});
+
+test('what is left out is told by code and user, with a bound, and then lines go on', () => {
+  const { lines, denied, pass } = world();
+  for (let user = 0; user < 5000; user += 1) denied({ caller: callerOf(`user-${user}`) });
+  denied({}, 3);
+  pass(1000);
+  const left = lines.filter((line) => line['event'] === 'left out');
+  expect(left).toHaveLength(1001);
+  expect(left.reduce((sum, line) => sum + Number(line['denials']), 0)).toBe(4003);
+  expect(left.at(-1)).toMatchObject({ code: 'FORBIDDEN', user: null });
+  denied({});
+  expect(lines.at(-1)).toMatchObject({ event: 'denied', user: 'jane' });
+});
+
+test('a line has the extra of a restricted caller', () => {
+  const { lines, denied } = world();
+  denied({ caller: callerOf('jane', [], { extra: { 'example.com/scopes': ['read'] } }) });
+  expect(lines).toMatchObject([{ user: 'jane', extra: { 'example.com/scopes': ['read'] } }]);
 });

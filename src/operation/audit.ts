@@ -2,6 +2,13 @@
  * Denials for an audit: who was refused what, and when. A later release adds writes.
  *
  *   {"time":"2026-01-31T12:00:00.000Z","event":"denied","code":"FORBIDDEN","user":"jane","groups":["devs"],"resources":["secrets"],…}
+ *   {"time":"…","event":"left out","since":"…","code":"UNAUTHENTICATED","user":null,"denials":19874}
+ *
+ * Anybody can cause denials, so there are budgets of lines for each second. Known users and unknown callers have budgets apart: whoever
+ * has no credentials takes no line from a user.
+ *
+ *   denial -> budget of the user, or of the address   -> within both: a line
+ *          -> budget of all users, or of all unknown  -> else: counted by code and user, and told a second later
  *
  * Never: writes a token, a header, the values of a filter or the content of an object.
  */
@@ -29,37 +36,99 @@ export interface AuditLog {
   denied(denial: Denial): void;
 }
 
+/** How the audit log fares; see src/cli/audit-file.ts. */
+export interface AuditFacts {
+  readonly isWritable: boolean;
+  /** Lines since the start. */
+  readonly written: number;
+  readonly missing: number;
+}
+
 /** Codes of errors that are denials. */
 export const denialCodes: ReadonlySet<string> = new Set(['FORBIDDEN', 'UNAUTHENTICATED']);
 
 export const noAudit: AuditLog = { denied() {} };
 
-/** Lines of denials in a second. Anybody can cause them, so more are counted in one line. */
-const mostPerSecond = 100;
+/** Lines in a second, of one user and of all; of one address without a known user, and of all. */
+const mostOfUser = 100;
+const mostOfUsers = 1000;
+const mostOfAddress = 20;
+const mostOfAddresses = 100;
+/** Combinations of code and user that are told apart among the denials that were left out. */
+const mostLeftOut = 1000;
+const everyMs = 1000;
 
-/** Lines of JSON for `write`, each with its line break. @param now milliseconds since the epoch */
-export function auditLines(write: (line: string) => void, now: () => number): AuditLog {
-  let second = 0;
-  let lines = 0;
-  let left = 0;
-  const put = (entry: object): void => write(`${JSON.stringify({ time: new Date(now()).toISOString(), ...entry })}\n`);
+export interface AuditLinesOptions {
+  /** Gets lines of JSON, each with its line break. */
+  readonly write: (line: string) => void;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Calls back after this many milliseconds. */
+  readonly later: (ms: number, callback: () => void) => void;
+}
+
+interface LeftOut {
+  readonly code: string;
+  readonly user: string | null;
+  denials: number;
+}
+
+/** The audit as lines of JSON. `flush` tells what was left out until now. */
+export function auditLines(options: AuditLinesOptions): AuditLog & { flush(): void } {
+  const { write, now, later } = options;
+  let began = Number.NEGATIVE_INFINITY;
+  const lines = new Map<string, number>();
+  const leftOut = new Map<string, LeftOut>();
+  let leftOutSince = 0;
+
+  const put = (entry: object): void => write(`${JSON.stringify({ time: timeOf(now()), ...entry })}\n`);
+  const flush = (): void => {
+    const since = timeOf(leftOutSince);
+    const found = [...leftOut.values()];
+    leftOut.clear();
+    for (const { code, user, denials } of found) put({ event: 'left out', since, code, user, denials });
+  };
+  const leaveOut = ({ caller, code }: Denial): void => {
+    if (leftOut.size === 0) {
+      leftOutSince = now();
+      later(everyMs, flush);
+    }
+    const user = caller?.user?.user ?? null;
+    const key = JSON.stringify(leftOut.size < mostLeftOut ? [code, user] : [code, null]);
+    const known = leftOut.get(key) ?? { code, user: leftOut.size < mostLeftOut ? user : null, denials: 0 };
+    known.denials += 1;
+    leftOut.set(key, known);
+  };
+  /** Takes a line of both budgets, unless one of them is used up. */
+  const isWithin = (own: string, mostOfOwn: number, all: string, mostOfAll: number): boolean => {
+    const at = now();
+    if (at < began || at >= began + everyMs) {
+      began = at;
+      lines.clear();
+    }
+    const [ofOwn, ofAll] = [lines.get(own) ?? 0, lines.get(all) ?? 0];
+    if (ofOwn >= mostOfOwn || ofAll >= mostOfAll) return false;
+    lines.set(own, ofOwn + 1);
+    lines.set(all, ofAll + 1);
+    return true;
+  };
+
   return {
-    denied({ caller, code, message, address, operation, path, resources, traceId }) {
-      const current = Math.floor(now() / 1000);
-      if (current !== second) {
-        if (left > 0) put({ event: 'left out', denials: left });
-        [second, lines, left] = [current, 0, 0];
-      }
-      if (lines >= mostPerSecond) {
-        left += 1;
-        return;
-      }
-      lines += 1;
+    flush,
+    denied(denial) {
+      const { caller, code, message, address, operation, path, resources, traceId } = denial;
+      const user = caller?.user ?? null;
+      const hasLine =
+        user === null
+          ? isWithin(`address ${networkOf(address)}`, mostOfAddress, 'addresses', mostOfAddresses)
+          : isWithin(`user ${user.user}`, mostOfUser, 'users', mostOfUsers);
+      if (!hasLine) return leaveOut(denial);
       put({
         event: 'denied',
         code,
-        user: caller?.user?.user ?? null,
-        groups: caller?.user?.groups ?? [],
+        user: user?.user ?? null,
+        groups: user?.groups ?? [],
+        ...(user === null || Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
         address,
         ...(operation == null ? {} : { operation }),
         ...(path === undefined ? {} : { path: path.join('.') }),
@@ -69,4 +138,18 @@ export function auditLines(write: (line: string) => void, now: () => number): Au
       });
     },
   };
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** One machine has all addresses of an IPv6 network of 64 bits. */
+function networkOf(address: string | null): string {
+  if (address === null || !address.includes(':') || address.startsWith('::ffff:')) return address ?? '';
+  const [before = '', after = ''] = address.split('::', 2);
+  const parts = before === '' ? [] : before.split(':');
+  const rest = after === '' ? [] : after.split(':');
+  const zeros = address.includes('::') ? Array<string>(Math.max(0, 8 - parts.length - rest.length)).fill('0') : [];
+  return [...parts, ...zeros, ...rest].slice(0, 4).join(':');
 }

@@ -8,12 +8,12 @@
  * Invariant: close() resolves within a second.
  */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { Authenticate, Caller } from '../access/caller.ts';
-import { isLoopbackHost, refuseUnlessLoopback } from '../access/loopback.ts';
+import { refuseUnlessLoopback } from '../access/loopback.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -22,7 +22,7 @@ import type { Generation, GraphQLSource } from '../graphql/generation/generation
 import type { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import { PreparedAnswers } from '../graphql/prepared/prepared-answers.ts';
 import type { Admission } from '../operation/admission.ts';
-import type { AuditLog } from '../operation/audit.ts';
+import { type AuditLog, denialCodes } from '../operation/audit.ts';
 import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import { Drain } from './drain.ts';
@@ -34,10 +34,12 @@ import { CrossOrigin } from './negotiation/cross-origin.ts';
 import type { TlsFiles } from './negotiation/tls-files.ts';
 import { openTlsServer } from './negotiation/tls-server.ts';
 import type { PlaygroundExample } from './playground/example-tabs.ts';
+import { codedError } from './plugins/coded-error.ts';
 import { preparedFront } from './prepared-front.ts';
+import { guards, pathOf, refusedRequest } from './refused-request.ts';
 import { beginRequest } from './request-spans.ts';
 import { serveWebSockets } from './websocket.ts';
-import { createAdmission, endpoint, maxRequestBytes, yogaOver } from './yoga-server.ts';
+import { answerByYoga, createAdmission, endpoint, maxRequestBytes, yogaOver } from './yoga-server.ts';
 
 export interface ServerOptions {
   readonly host: string;
@@ -115,15 +117,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         drain.add(() => endStream(response)),
       );
     }
-    const answerQuery = (): Promise<void> | ReturnType<typeof yoga.handle> => {
+    const answerQuery = (): Promise<void> => {
       const span = beginRequest(tracer, request, response);
-      return prepared?.(request, response, span) ?? yoga.handle(request, response, { span });
+      return prepared?.(request, response, span) ?? answerByYoga(yoga, request, response, { span });
     };
     const answering = answerItself(request, response, { crossOrigin, admission, drain, options }) ?? answerQuery();
-    Promise.resolve(answering).catch((error: unknown) => {
-      log.error({ error: messageOf(error) }, 'a request could not be answered');
-      response.destroy();
-    });
+    answering.catch((error: unknown) => failed(response, error, log));
   };
   const server: Server =
     tls === undefined ? createServer(handle) : openTlsServer(tls, handle, { lookMs: options.tlsLookMs, log });
@@ -131,10 +130,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes });
   const protocol = serveWebSockets(yoga, admission, sockets, { ...options, drain });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const isNamed = isOpen || isLoopbackHost(request.headers.host);
-    if (pathOf(request) !== endpoint || !isNamed) return refuseUpgrade(socket, '', '');
-    const refusal = crossOrigin.refusalOf(request.headers);
-    if (refusal !== null) return refuseUpgrade(socket, refusal.type, refusal.body);
+    const refused = refusedRequest(request, { crossOrigin, audit: admission.audit, isOpen });
+    if (refused !== null) return refuseUpgrade(socket, refused.status, refused.type, refused.body);
+    if (pathOf(request) !== endpoint) return refuseUpgrade(socket, 403, '', '');
     sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
   });
   await listen(server, host, port);
@@ -151,6 +149,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       return closing;
     },
   };
+}
+
+/** Answers a request of which something failed that should not. The caller learns nothing of it but a number. */
+function failed(response: ServerResponse, error: unknown, log: Logger): void {
+  // A client that has gone gets no answer, and that is no defect.
+  if (response.socket === null || response.socket.destroyed) {
+    log.debug({ error: messageOf(error) }, 'a client left before its answer');
+    return;
+  }
+  const coded = codedError(error, log);
+  if (response.headersSent) response.destroy();
+  else
+    response
+      .writeHead(500, { 'content-type': 'application/json; charset=utf-8' })
+      .end(JSON.stringify({ errors: [coded] }));
 }
 
 /** Ends an event stream. Another answer to a client that would take a stream is left alone. */
@@ -188,19 +201,17 @@ async function shutdown(
   clearTimeout(late);
 }
 
-/** The undecoded path. Not parsed by URL, which throws for some paths and reads `//x` as a host. */
-function pathOf({ url = '/' }: IncomingMessage): string {
-  return url.split('?', 1)[0] || '/';
-}
-
-/** Answers 403 and ends the connection. */
-function refuseUpgrade(socket: Duplex, type: string, body: string): void {
-  const content = type === '' ? '' : `Content-Type: ${type}\r\n`;
+/** Answers and ends the connection. */
+function refuseUpgrade(socket: Duplex, status: 400 | 403, type: string, body: string): void {
   socket.on('error', () => socket.destroy());
-  socket.end(
-    `HTTP/1.1 403 Forbidden\r\nConnection: close\r\n${content}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    () => socket.destroy(),
-  );
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Connection: close',
+    ...guards.map(([name, value]) => `${name}: ${value}`),
+    ...(type === '' ? [] : [`Content-Type: ${type}`]),
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
 interface Answering {
@@ -216,7 +227,14 @@ function answerItself(
   response: ServerResponse,
   { crossOrigin, admission, drain, options }: Answering,
 ): Promise<void> | null {
-  const { metrics, readiness, isOpen = false } = options;
+  const { metrics, readiness } = options;
+  const refused = refusedRequest(request, { crossOrigin, audit: admission.audit, isOpen: options.isOpen ?? false });
+  for (const [name, value] of guards) response.setHeader(name, value);
+  response.setHeader('vary', 'Origin');
+  if (refused !== null) {
+    response.writeHead(refused.status, { 'content-type': refused.type }).end(refused.body);
+    return Promise.resolve();
+  }
   const send = async (status: number, type: string, text: string): Promise<void> => {
     const coded = await encodeBody(text, Buffer.byteLength(text), request.headers['accept-encoding']);
     response.writeHead(status, { 'content-type': type, ...coded.headers }).end(coded.body);
@@ -224,12 +242,6 @@ function answerItself(
   const json = (status: number, body: object): Promise<void> =>
     send(status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`);
   const nothing = (): Promise<void> => json(404, { error: `There is nothing here; GraphQL is at ${endpoint}.` });
-  if (!isOpen && !isLoopbackHost(request.headers.host)) {
-    return json(403, {
-      error:
-        'Without authentication, Portolan answers only to loopback names; use http://127.0.0.1 or http://localhost.',
-    });
-  }
   if (!crossOrigin.admit(request, response)) return Promise.resolve();
   switch (pathOf(request)) {
     case endpoint:
@@ -264,14 +276,17 @@ async function refusalOf(
 ): Promise<PortolanError | null> {
   if (mayObserve === undefined) return null;
   const address = request.socket.remoteAddress ?? null;
+  let caller: Caller | null = null;
   try {
-    const caller = await callerOf(credentialsOf(request));
+    caller = await callerOf(credentialsOf(request));
     if (await mayObserve(caller)) return null;
-    const message = 'The roles of the caller must allow to get the path /metrics.';
-    if (pathOf(request) === '/metrics') audit.denied({ caller, code: 'FORBIDDEN', message, address });
-    return new PortolanError('FORBIDDEN', message);
+    throw new PortolanError('FORBIDDEN', 'The roles of the caller must allow to get the path /metrics.');
   } catch (error) {
-    if (error instanceof PortolanError) return error;
-    throw error;
+    if (!(error instanceof PortolanError)) throw error;
+    const { code, message } = error;
+    const path = pathOf(request);
+    // Without the right, /readyz shows less.
+    if (path === '/metrics' && denialCodes.has(code)) audit.denied({ caller, code, message, address, path: [path] });
+    return error;
   }
 }

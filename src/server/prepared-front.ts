@@ -27,7 +27,7 @@ import type { KeptAnswer } from '../operation/answers/kept-answers.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
 import { type QueryRequest, queryRequest } from './query-request.ts';
 import { type Recipient, sendKept, sendText } from './send-answer.ts';
-import { endpoint, type Yoga } from './yoga-server.ts';
+import { answerByYoga, endpoint, type Yoga } from './yoga-server.ts';
 
 export interface PreparedFrontOptions {
   readonly admission: Admission<Generation>;
@@ -78,7 +78,7 @@ export function preparedFront(
   const pass = (given: FrontRequest, isLookedUp: boolean): Promise<void> => {
     const { request, response, body, caller, credentials, span } = given;
     if (body !== null) request.unshift(body);
-    return Promise.resolve(yoga.handle(request, response, { caller, credentials, span, isLookedUp }));
+    return answerByYoga(yoga, request, response, { caller, credentials, span, isLookedUp });
   };
 
   const send = (
@@ -217,7 +217,7 @@ export function preparedFront(
         if (method === 'GET' || request.readableLength > 0) look(caller);
         else request.once('readable', () => look(caller));
       };
-      const refused = (): void => void Promise.resolve(yoga.handle(request, response, { span })).then(over, reject);
+      const refused = (): void => void answerByYoga(yoga, request, response, { span }).then(over, reject);
       if (known instanceof Promise) known.then(whenReadable, refused).catch(reject);
       else if (method === 'GET') look(known);
       else request.once('readable', () => look(known));

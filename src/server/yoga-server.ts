@@ -2,6 +2,8 @@
  * The GraphQL endpoint as a function from Request to Response. Every feature is a small plugin; http-server.ts opens the sockets.
  */
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { sendNodeResponse } from '@whatwg-node/server';
 import { createYoga, type Plugin, useExecutionCancellation, type YogaServerInstance } from 'graphql-yoga';
 import { type Authenticate, type Caller, type Credentials, everyoneIsLocal } from '../access/caller.ts';
 import type { Logger } from '../base/log.ts';
@@ -105,6 +107,21 @@ export function yogaOver(
     cors: false,
     logging: false,
   });
+}
+
+/**
+ * Answers a request of Node's server.
+ * @throws what Yoga throws: its own handler would answer with the stack of the error.
+ */
+export async function answerByYoga(
+  yoga: Yoga,
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: EntryContext,
+): Promise<void> {
+  const ofNode = { req: request, res: response };
+  const answer = await yoga.handleNodeRequestAndResponse(request, response, { ...ofNode, ...context } as EntryContext);
+  await sendNodeResponse(answer, response, request, false);
 }
 
 /** Rejects content types that a page of another site could send without a CORS preflight. */

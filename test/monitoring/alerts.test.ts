@@ -36,6 +36,7 @@ async function measured(more: Partial<MetricsOptions> = {}) {
     stats: { restarts: 0, cutForWal: 0 },
     config: { waiting: [] as string[], isRefused: false },
     refusedSecrets: 0,
+    audit: { isWritable: true, written: 1, missing: 0 },
   };
   const metrics = createMetrics({
     reader: {
@@ -48,6 +49,7 @@ async function measured(more: Partial<MetricsOptions> = {}) {
     rightsChecks: () => state.rights,
     config: state.config,
     refusedSecrets: () => state.refusedSecrets,
+    audit: () => state.audit,
     version: '1.2.3',
     clock: { ...systemClock, now: () => 1_000_000 },
     log: silentLogger,
@@ -75,6 +77,9 @@ const cases: Readonly<Record<string, (world: World) => void>> = {
   },
   PortolanRightsAlarm: ({ state }) => {
     state.rights = { checked: 2, alarmed: true };
+  },
+  PortolanAuditNotWritable: ({ state }) => {
+    state.audit = { isWritable: false, written: 1, missing: 1 };
   },
   PortolanConfigRefused: ({ state }) => {
     state.config.isRefused = true;

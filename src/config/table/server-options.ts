@@ -131,6 +131,13 @@ export const serverOptions = {
     commands: ['serve'],
     schema: text.optional(),
   },
+  auditRequired: {
+    key: 'auditRequired',
+    value: 'boolean',
+    help: 'Not ready (/readyz) while the audit log cannot be written.',
+    commands: ['serve'],
+    schema: flag.default(false),
+  },
   allowOrigin: {
     key: 'allowOrigin',
     value: 'origins',

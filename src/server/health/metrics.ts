@@ -13,8 +13,10 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { GraphQLSource } from '../../graphql/generation/generation.ts';
+import type { AuditFacts } from '../../operation/audit.ts';
 import type { PooledReader } from '../../store/read/reader.ts';
 import { AnswerMetrics } from './answer-metrics.ts';
+import { AuditMetrics } from './audit-metrics.ts';
 import { ConfigMetrics, type ConfigState } from './config-metrics.ts';
 import { FeedMetrics } from './feed-metrics.ts';
 import { LiveMetrics } from './live-metrics.ts';
@@ -31,6 +33,8 @@ export interface MetricsOptions {
   readonly progress: () => Progress;
   /** The checks of rights; absent or null where there are none. */
   readonly rightsChecks?: (() => RightsChecks | null) | undefined;
+  /** How the audit log fares; absent where there is none. */
+  readonly audit?: (() => AuditFacts) | undefined;
   /** Secrets that should register a cluster and cannot be used; absent where none register clusters. */
   readonly refusedSecrets?: (() => number) | undefined;
   /** The state of the configuration file; absent where it is not read again. */
@@ -76,6 +80,7 @@ class MetricsRegistry implements Metrics {
   readonly #answers: AnswerMetrics;
   readonly #live: LiveMetrics;
   readonly #rights: RightsMetrics;
+  readonly #audit: AuditMetrics;
   readonly #config: ConfigMetrics;
   readonly #secrets: Gauge;
   readonly #kinds: Gauge;
@@ -102,6 +107,7 @@ class MetricsRegistry implements Metrics {
     this.#answers = new AnswerMetrics(this.#registry);
     this.#live = new LiveMetrics(this.#registry);
     this.#rights = new RightsMetrics(this.#registry);
+    this.#audit = new AuditMetrics(this.#registry);
     this.#config = new ConfigMetrics(this.#registry);
     this.#secrets = new Gauge({
       name: 'portolan_cluster_secrets_refused',
@@ -157,6 +163,7 @@ class MetricsRegistry implements Metrics {
     });
     this.#config.set(this.#options.config ?? { waiting: [], isRefused: false });
     this.#secrets.set(this.#options.refusedSecrets?.() ?? 0);
+    this.#audit.set(this.#options.audit?.() ?? { isWritable: true, written: 0, missing: 0 });
     this.#setLeftOut(leftOut);
     this.#part('answers', () => this.#answers.set(source.answers.facts));
     this.#part('live queries', () => this.#live.set(source.liveQueries.facts));

@@ -8,6 +8,7 @@
  *   answer    { ready: false, status: "starting", failing: [{ cluster: "east", resource: "pods", phase: "PARKED", error: "forbidden" }] }
  */
 
+import type { AuditFacts } from '../../operation/audit.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { Reader } from '../../store/types/lease.ts';
 import type { IngestStatus } from '../../store/types/progress.ts';
@@ -63,4 +64,16 @@ async function phasesIn(reader: Reader): Promise<ReadonlyMap<string, IngestStatu
     timeoutMs: patience,
   });
   return new Map(found.map(({ cluster, key, status }) => [`${cluster} ${key}`, status.phase]));
+}
+
+/** The readiness of a gateway with an audit log. @param isRequired not ready while it cannot be written */
+export function withAudit(found: Readiness, { isWritable, missing }: AuditFacts, isRequired: boolean): Readiness {
+  const audit = { writable: isWritable, missingLines: missing };
+  if (isWritable) return { ...found, audit };
+  return {
+    ...found,
+    ready: found.ready && !isRequired,
+    status: found.ready ? 'degraded' : (found.status ?? 'starting'),
+    audit,
+  };
 }

@@ -7,6 +7,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { engineFixture, made } from '../../../test/kit/engine-fixture.ts';
 import { widget, widgets } from '../../../test/kit/graphql-world.ts';
 import { openRawSocket } from '../../../test/kit/raw-socket.ts';
+import { fixedRights } from '../../access/rights.ts';
+import { unrestricted } from '../../access/scope.ts';
 import { silentLogger } from '../../base/log.ts';
 import { type RunningServer, startServer } from '../http-server.ts';
 
@@ -14,7 +16,12 @@ const allowed = ['https://console.example.com', 'http://localhost:5173'];
 
 async function world() {
   const logged: { readonly fields: object; readonly message: string }[] = [];
-  const fixture = engineFixture();
+  let read = 0;
+  const rights = fixedRights(() => {
+    read += 1;
+    return unrestricted;
+  });
+  const fixture = engineFixture({ engine: { rights } });
   await fixture.declare(widget());
   await fixture.sync(widgets, [made({ name: 'a' })]);
   const server = await startServer({
@@ -28,7 +35,7 @@ async function world() {
     log: { ...silentLogger, warn: (fields, message) => void logged.push({ fields, message }) },
   });
   onTestFinished(() => server.close());
-  return { server, logged };
+  return { server, logged, reads: () => read };
 }
 
 async function ask(
@@ -66,6 +73,8 @@ const readable = new Set(
   [
     'cache-control content-language content-length content-type expires last-modified pragma'.split(' '),
     'connection content-encoding date keep-alive transfer-encoding vary access-control-allow-origin'.split(' '),
+    // For the browser itself.
+    'x-content-type-options cross-origin-resource-policy'.split(' '),
   ].flat(),
 );
 
@@ -87,6 +96,66 @@ test.each(allowed)('a page of %s may read every answer, and sees every header th
   expect(JSON.parse(refused.text).errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
   expect(refused.headers['access-control-allow-origin']).toBe(origin);
   expect(logged).toEqual([]);
+});
+
+const forced = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' };
+const firefox = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:78.0) Gecko/20100101 Firefox/78.0' };
+const navigation = {
+  ...{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' },
+  accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+};
+const counting = '/graphql?query={exampleComWidgets{totalCount}}';
+
+test.each<[string, Record<string, string>]>([
+  ['an image of a page of another site', forced],
+  ['a script of a page of the same site', { ...forced, 'sec-fetch-site': 'same-site', 'sec-fetch-dest': 'script' }],
+  ['a frame of another site', { ...navigation, 'sec-fetch-dest': 'iframe' }],
+  ['a link of another site that would be executed', { ...navigation, accept: 'application/json' }],
+  ['two sites', { ...forced, 'sec-fetch-site': 'cross-site, none' }],
+  ['an image of a browser that does not tell', firefox],
+  ['a fetch of a browser that does not tell', { ...firefox, accept: 'application/json' }],
+])('a GET for %s is not executed', async (_what, headers) => {
+  const { server, reads } = await world();
+  const before = reads();
+  const { status, text } = await ask(server, 'GET', counting, headers);
+  expect([status, JSON.parse(text).errors[0].extensions.code]).toEqual([403, 'FORBIDDEN']);
+  expect(reads()).toBe(before);
+});
+
+test.each<[string, Record<string, string>]>([
+  ['a client without a browser', {}],
+  ['curl', { 'user-agent': 'curl/8.0.0', accept: '*/*' }],
+  ['a page of the gateway', { ...forced, 'sec-fetch-site': 'same-origin' }],
+  ['the address bar', { ...forced, 'sec-fetch-site': 'none' }],
+  ['a page of an allowed origin', { ...forced, origin: 'http://localhost:5173' }],
+  ['a browser that does not tell, with a token', { ...firefox, authorization: 'Bearer abc' }],
+  ['a browser that does not tell, with a content type', { ...firefox, 'content-type': 'application/json' }],
+])('a GET of %s is executed', async (_what, headers) => {
+  const { server, reads } = await world();
+  const before = reads();
+  expect((await ask(server, 'GET', counting, headers)).status).toBe(200);
+  expect(reads()).toBeGreaterThan(before);
+});
+
+test('a link of another site opens the playground, and executes nothing', async () => {
+  const { server, reads } = await world();
+  const before = reads();
+  const { status, headers } = await ask(server, 'GET', counting, navigation);
+  expect([status, headers['content-type']]).toEqual([200, 'text/html']);
+  expect((await ask(server, 'GET', '/', navigation)).status).toBe(302);
+  expect(reads()).toBe(before);
+});
+
+test('every answer is taken for its content type alone, and shown to no page that did not ask', async () => {
+  const { server } = await world();
+  const paths = ['/', '/graphql', '/healthz', '/readyz', '/metrics', '/nothing', counting, '/graphql?query={nothing}'];
+  for (const path of paths) {
+    for (const more of [{}, forced, { origin: 'http://elsewhere.example' }, { accept: 'text/event-stream' }]) {
+      const { headers } = await ask(server, 'GET', path, more);
+      const found = [headers['x-content-type-options'], headers['cross-origin-resource-policy']];
+      expect([path, ...found]).toEqual([path, 'nosniff', 'same-origin']);
+    }
+  }
 });
 
 test('a preflight says what the page may send, and for how long that holds', async () => {

@@ -6,12 +6,19 @@
  *   an Origin of --allow-origin                                        goes on; CORS headers let the page read the answer
  *   any other                                                          403 with the code FORBIDDEN
  *
+ * Browsers send no Origin with a GET of an image, a script or a frame. They tell by Sec-Fetch-Site (W3C Fetch Metadata) that a page of
+ * another site asks. Such a request is refused too, unless it opens the playground. A browser that does not tell, and sends nothing that a
+ * page of another site could not send (a token, a content type of JSON), gets no query of a GET executed.
+ *
  * The check of the Host header (src/access/loopback.ts) comes first. Without it, a page could make its own name lead to this machine and
  * be of the same origin. Cookies are not used, so no answer allows credentials. But browsers send client certificates by
  * themselves, also for the WebSocket of a page that came over plain HTTP. An attacker in the network can forge such a page.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../base/log.ts';
+
+const forced =
+  'A browser sends this request for a page of another site, which may not use this gateway. A page of an origin of --allow-origin must ask with CORS; a browser that sends no Sec-Fetch-Site must POST the query, or send a GET with the content type application/json.';
 
 /** Seconds for which a browser may keep the answer to a preflight; Chrome keeps none longer. */
 const preflightSeconds = '7200';
@@ -20,7 +27,7 @@ const mostLogged = 16;
 
 /** An answer to a refused request. */
 export interface Refusal {
-  readonly status: 403;
+  readonly message: string;
   readonly type: string;
   /** A GraphQL response with one error. */
   readonly body: string;
@@ -43,8 +50,10 @@ export class CrossOrigin {
   }
 
   /** The answer to a request of a page that may not use the gateway; null for every other request. */
-  refusalOf({ origin, host }: IncomingHttpHeaders): Refusal | null {
-    if (origin === undefined || this.#allowed().includes(origin) || this.#isOwn(origin, host)) return null;
+  refusalOf(request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): Refusal | null {
+    const { origin, host } = request.headers;
+    if (origin === undefined) return isForced(request) ? refusal(forced) : null;
+    if (this.#allowed().includes(origin) || this.#isOwn(origin, host)) return null;
     const page = URL.canParse(origin) ? origin.slice(0, 300) : null;
     const message =
       page === null
@@ -54,20 +63,13 @@ export class CrossOrigin {
       this.#logged.add(page);
       this.#log.warn({ origin: page }, `a page was refused; to allow it, start with --allow-origin ${page}`);
     }
-    const body = JSON.stringify({ errors: [{ message, extensions: { code: 'FORBIDDEN' } }] });
-    return { status: 403, type: 'application/json; charset=utf-8', body };
+    return refusal(message);
   }
 
-  /** Sets the CORS headers of a response. Returns false if it answered the request itself: a refused one, or a preflight. */
+  /** Sets the CORS headers of a response to a request that is not refused. Returns false if it answered it itself: a preflight. */
   admit(request: IncomingMessage, response: ServerResponse): boolean {
     const { method, headers } = request;
     const { origin } = headers;
-    response.setHeader('vary', 'Origin');
-    const refusal = this.refusalOf(headers);
-    if (refusal !== null) {
-      response.writeHead(refusal.status, { 'content-type': refusal.type }).end(refusal.body);
-      return false;
-    }
     if (origin === undefined || !this.#allowed().includes(origin)) return true;
     response.setHeader('access-control-allow-origin', origin);
     if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return true;
@@ -89,4 +91,25 @@ export class CrossOrigin {
     const { protocol, host: own } = new URL(origin);
     return own === host && !(this.#isTls && protocol !== 'https:');
   }
+}
+
+function refusal(message: string): Refusal {
+  const body = JSON.stringify({ errors: [{ message, extensions: { code: 'FORBIDDEN' } }] });
+  return { message, type: 'application/json; charset=utf-8', body };
+}
+
+/** Can a page of another site make a browser send this request, without asking by CORS? */
+function isForced({ method, url = '', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site === 'same-origin' || site === 'none') return false;
+  const opensPage = method === 'GET' && headers.accept?.includes('text/html') === true;
+  if (site !== undefined) {
+    return !(opensPage && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document');
+  }
+  if (method === 'POST' || opensPage || !url.includes('?')) return false;
+  return isBrowser(headers) && headers.authorization === undefined && !/json\b/i.test(headers['content-type'] ?? '');
+}
+
+function isBrowser(headers: IncomingHttpHeaders): boolean {
+  return headers['user-agent']?.startsWith('Mozilla/') === true;
 }

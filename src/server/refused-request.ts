@@ -1,0 +1,77 @@
+/**
+ * Requests that no part of the gateway may see, over HTTP and for WebSockets:
+ *
+ *   a malformed Host or target                       400 with the code BAD_USER_INPUT
+ *   without authentication, a name beside loopback   403 (src/access/loopback.ts)
+ *   of a page that may not use the gateway           403 with the code FORBIDDEN (negotiation/cross-origin.ts)
+ *
+ * The audit gets those with 403.
+ */
+import type { IncomingMessage } from 'node:http';
+import { isLoopbackHost } from '../access/loopback.ts';
+import type { AuditLog } from '../operation/audit.ts';
+import type { CrossOrigin } from './negotiation/cross-origin.ts';
+
+export interface GuardOptions {
+  readonly crossOrigin: CrossOrigin;
+  readonly audit: AuditLog;
+  /** May the gateway be reached by any name? */
+  readonly isOpen: boolean;
+}
+
+/** Of every answer: a browser takes it for nothing but its content type, and shows it to no page of another origin that did not ask. */
+export const guards = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+] as const;
+
+export interface RefusedRequest {
+  readonly status: 400 | 403;
+  readonly type: string;
+  readonly body: string;
+}
+
+/** The answer to such a request; null for every other one. */
+export function refusedRequest(
+  request: IncomingMessage,
+  { crossOrigin, audit, isOpen }: GuardOptions,
+): RefusedRequest | null {
+  const { host } = request.headers;
+  const type = 'application/json; charset=utf-8';
+  if (!isWellFormed(request)) {
+    const message = 'The Host header or the target of the request is malformed.';
+    return {
+      status: 400,
+      type,
+      body: JSON.stringify({ errors: [{ message, extensions: { code: 'BAD_USER_INPUT' } }] }),
+    };
+  }
+  const denied = (message: string): void => {
+    const address = request.socket.remoteAddress ?? null;
+    audit.denied({ caller: null, code: 'FORBIDDEN', message, address, path: [pathOf(request)] });
+  };
+  if (!isOpen && !isLoopbackHost(host)) {
+    const error =
+      'Without authentication, Portolan answers only to loopback names; use http://127.0.0.1 or http://localhost.';
+    denied(error);
+    return { status: 403, type, body: `${JSON.stringify({ error })}\n` };
+  }
+  const refusal = crossOrigin.refusalOf(request);
+  if (refusal === null) return null;
+  denied(refusal.message);
+  return { status: 403, ...refusal };
+}
+
+const hostForm = /^(?:\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]+)(?::\d*)?$/i;
+
+/** Can the URL of the request be parsed, with the host as its host? HTTP/1.0 has no Host. */
+function isWellFormed({ url = '', headers: { host } }: IncomingMessage): boolean {
+  if (host !== undefined && !hostForm.test(host)) return false;
+  if (url === '*') return true;
+  return url.startsWith('/') && URL.canParse(`http://${host ?? 'localhost'}${url}`);
+}
+
+/** The undecoded path. Not parsed by URL, which throws for some paths and reads `//x` as a host. */
+export function pathOf({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
+  return url.split('?', 1)[0] || '/';
+}
