@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from 'graphql-ws';
+import { Agent, request } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import WebSocket from 'ws';
 import { startSimCluster } from '../src/sim/sim-cluster.ts';
@@ -43,6 +44,49 @@ test('a required audit log that cannot be written makes the gateway not ready, a
   await eventually(async () => expect(await ready()).toMatchObject([200, { ready: true }]));
   expect(readFileSync(options.auditLog, 'utf8')).toContain('"event":"missing"');
 });
+
+test('a user is named for each denied operation while thousands of unknown requests are refused', async () => {
+  const sim = await startSimCluster({ features: { users } });
+  onTestFinished(() => sim.close());
+  const folder = kubeconfigFolder();
+  onTestFinished(() => folder.remove());
+  const auditLog = join(folder.dir, 'audit.jsonl');
+  const gateway = await runGateway(
+    { name: 'east', kubeconfig: folder.file('config', sim.kubeconfig()) },
+    { auth: ['token'], auditLog },
+  );
+  const unknown = 20_000;
+  const agent = new Agent({ connections: 50 });
+  const post = async (query: string, token: string): Promise<void> => {
+    const headers = {
+      'content-type': 'application/json',
+      ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+    };
+    const body = JSON.stringify({ query });
+    await (await request(gateway.url, { method: 'POST', headers, body, dispatcher: agent })).body.dump();
+  };
+  let sent = 0;
+  const flood = Array.from({ length: 50 }, async () => {
+    for (; sent < unknown; sent += 1) await post('{ viewer { name } }', '');
+  });
+  for (let index = 0; index < 20; index += 1) {
+    await post(`query Named${index} { secrets { nodes { id } } }`, 'token-of-nobody');
+  }
+  await Promise.all(flood);
+  await agent.close();
+  await gateway.close();
+  const lines = readFileSync(auditLog, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { event: string; user: string | null; operation?: string; denials?: number });
+  const named = lines.filter(({ user, operation }) => user === 'nobody' && operation !== undefined);
+  expect(named.map(({ operation }) => operation)).toEqual(Array.from({ length: 20 }, (_, index) => `Named${index}`));
+  const told = lines
+    .filter(({ user }) => user === null)
+    .reduce((sum, { event, denials = 0 }) => sum + (event === 'left out' ? denials : 1), 0);
+  expect(told).toBeGreaterThanOrEqual(unknown);
+  expect(lines.length).toBeLessThan(unknown / 4);
+}, 120_000);
 
 test('every door tells its denials to the audit', async () => {
   const sim = await startSimCluster({ features: { users } });

@@ -62,11 +62,13 @@ export function refusedRequest(
   return { status: 403, ...refusal };
 }
 
+/** A name has at most 253 characters. */
+const longestHost = 260;
 const hostForm = /^(?:\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]+)(?::\d*)?$/i;
 
 /** Can the URL of the request be parsed, with the host as its host? HTTP/1.0 has no Host. */
 function isWellFormed({ url = '', headers: { host } }: IncomingMessage): boolean {
-  if (host !== undefined && !hostForm.test(host)) return false;
+  if (host !== undefined && (host.length > longestHost || !hostForm.test(host))) return false;
   if (url === '*') return true;
   return url.startsWith('/') && URL.canParse(`http://${host ?? 'localhost'}${url}`);
 }
