@@ -9,12 +9,13 @@ fail() {
   exit 1
 }
 
-[ -d node_modules ] || fail 'the packages are not installed; run npm ci.'
 own=node_modules/.bin/node
 for node in "$own" node; do
   case $("$node" --version 2>/dev/null) in
   v2[4-9].* | v[3-9][0-9].* | v[1-9][0-9][0-9].*) exec "$node" "$@" ;;
   esac
+  # npm writes this file when everything is installed.
+  [ -e node_modules/.package-lock.json ] || fail 'the packages are not installed, or not all of them; run npm ci.'
 done
 
 "$own" --version >/dev/null 2>&1 && fail 'the packages are those of an earlier version of Portolan; run npm ci.'

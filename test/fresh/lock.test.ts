@@ -41,6 +41,12 @@ test('each package with an install script is named in allowScripts', () => {
   expect(manifest.allowScripts).toMatchObject({ node: true });
 });
 
+test('it is written by npm 11 or later, which records the C library of each binary', () => {
+  const musl = Object.entries(packages).filter(([path]) => path.endsWith('-musl'));
+  expect(musl.length).toBeGreaterThan(0);
+  expect(musl.filter(([, { libc }]) => JSON.stringify(libc) !== '["musl"]').map(([path]) => path)).toEqual([]);
+});
+
 test('no platform is lost: each optional dependency is locked, of whatever system it is', () => {
   const optional = Object.values(packages).flatMap(({ optionalDependencies = {} }) =>
     Object.keys(optionalDependencies as object),

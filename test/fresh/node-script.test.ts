@@ -1,6 +1,6 @@
 /** deploy/node.sh finds a Node that can run Portolan, or says in one line what is missing. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -19,9 +19,11 @@ interface Machine {
   readonly own?: string | null;
   /** The version of the Node on PATH. */
   readonly path?: string;
+  /** npm ended before everything was installed. */
+  readonly partial?: boolean;
 }
 
-function run({ own, path }: Machine): {
+function run({ own, path, partial = false }: Machine): {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -33,6 +35,7 @@ function run({ own, path }: Machine): {
   };
   mkdirSync(join(folder, 'bin'), { recursive: true });
   if (own !== undefined) mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
+  if (own !== undefined && !partial) writeFileSync(join(folder, 'node_modules/.package-lock.json'), '{}');
   if (own != null) program('node_modules/.bin/node', own);
   if (path !== undefined) program('bin/node', nodeOf(path));
   const { status, stdout, stderr } = spawnSync('/bin/sh', [join(root, 'deploy/node.sh'), '--flag', 'a b'], {
@@ -54,7 +57,12 @@ test.each<[string, Machine, string]>([
 });
 
 test.each<[string, Machine, string]>([
-  ['npm ci has failed', { path: '24.0.0' }, 'the packages are not installed; run npm ci.'],
+  ['npm ci was not run', { path: '24.0.0' }, 'the packages are not installed, or not all of them; run npm ci.'],
+  [
+    'npm ci has failed and left a folder behind',
+    { own: null, path: '24.0.0', partial: true },
+    'the packages are not installed, or not all of them; run npm ci.',
+  ],
   [
     'the packages are old',
     { own: nodeOf('22.1.0') },
@@ -77,6 +85,18 @@ test.each<[string, Machine, string]>([
   ],
 ])('where %s, one line says so', (_, machine, line) => {
   expect(run(machine)).toEqual({ status: 1, stdout: '', stderr: `portolan: ${line}\n` });
+});
+
+test('where the program is started without npm, it says that packages are missing', () => {
+  const folder = temporaryDirectory('fresh');
+  cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  const program = [join(folder, 'src/portolan.js'), '--version'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, program, { encoding: 'utf8' });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toMatch(
+    /^portolan: Cannot find package '[^']+'; run npm ci in the repository, or npm install beside a bundle\.\n$/,
+  );
 });
 
 test('every npm script begins with it, so that no flag reaches an older Node', () => {
