@@ -103,9 +103,11 @@ function nameAndVersion(folder: string): string {
 }
 
 function manifest(): unknown {
-  const { name, version, description, license, repository, type, bin, engines } = read('package.json');
+  const { name, version, description, license, repository, type, bin } = read('package.json');
   const installed = read(join('node_modules', unbundled, 'package.json')).version;
   const dependencies = { [unbundled]: installed };
+  // Not in the package.json of the sources: npm would compare it with the Node that runs npm, and the packages bring Node 24.
+  const engines = { node: '>=24.0.0' };
   return { name, version, description, license, repository, type, bin, engines, dependencies };
 }
 

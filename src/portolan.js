@@ -33,7 +33,12 @@ if (major >= 24) {
   const { directory } = module.enableCompileCache(process.env.NODE_COMPILE_CACHE || cacheFolder);
   // Worker threads read the folder from the environment.
   if (directory !== undefined) process.env.NODE_COMPILE_CACHE = directory;
-  import('./main.ts');
+  import('./main.ts').catch((error) => {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    const [missing] = error.message.split(' imported from');
+    process.stderr.write(`portolan: ${missing}; run npm ci in the repository, or npm install beside a bundle.\n`);
+    process.exitCode = 1;
+  });
 } else {
   process.stderr.write(
     `portolan: this is Node ${process.versions.node} and Portolan needs 24 or later; start it with npm (npm run demo), which brings its own, or put node_modules/.bin on the PATH.\n`,

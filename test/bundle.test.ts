@@ -40,7 +40,8 @@ test('it has the kubectl plugin', async () => {
   const plugin = join(folder, 'out', 'src', 'kubectl-portolan.js');
   expect(await output(plugin, '--help')).toContain('Usage: kubectl portolan');
   expect(await output(plugin, '--version')).toBe(await output(entry, '--version'));
-  const { bin } = JSON.parse(readFileSync(join(folder, 'out', 'package.json'), 'utf8'));
+  const { bin, engines } = JSON.parse(readFileSync(join(folder, 'out', 'package.json'), 'utf8'));
+  expect(engines).toEqual({ node: '>=24.0.0' });
   for (const file of Object.values<string>(bin)) expect(existsSync(join(folder, 'out', file))).toBe(true);
 });
 
@@ -51,9 +52,9 @@ test('it is a program of its own, started with the options that the npm scripts 
   const [first = ''] = readFileSync(entry, 'utf8').split('\n');
   const options = first.replace('#!/usr/bin/env -S node ', '');
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  for (const name of ['start', 'portolan']) expect(scripts[name]).toContain(`node ${options} src/portolan.js`);
+  for (const name of ['start', 'portolan']) expect(scripts[name]).toContain(`node.sh ${options} src/portolan.js`);
   expect(scripts['demo']).toMatch(
-    /node --v8-pool-size=1 --max-semi-space-size=4 --memory-saver-mode src\/portolan\.js demo$/,
+    /node\.sh --v8-pool-size=1 --max-semi-space-size=4 --memory-saver-mode src\/portolan\.js demo$/,
   );
 });
 

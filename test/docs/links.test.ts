@@ -82,6 +82,7 @@ const otherFlags = new Set([
   'check',
   'config',
   'help',
+  'ignore-scripts',
   'namespace',
   'silent',
   'v8-pool-size',

@@ -16,17 +16,10 @@ import { eventually } from '../kit/eventually.ts';
 import { gadgetCrd } from '../kit/gadget-crd.ts';
 import type { Answer } from '../kit/graphql-client.ts';
 import { mainServer } from '../kit/real-servers.ts';
+import { missingSandbox, type Sandboxed, sandboxUser } from '../kit/sandbox.ts';
 import { sharedDirectory } from '../kit/temporary-directory.ts';
 import { auditEvents, type Rule, unusedRights } from './audited-rights.ts';
-import {
-  imageUser,
-  missingSandbox,
-  runImage,
-  type Sandboxed,
-  type SandboxOptions,
-  type UnpackedImage,
-  unpackImage,
-} from './sandbox.ts';
+import { runImage, type SandboxOptions, type UnpackedImage, unpackImage } from './sandbox.ts';
 
 const archive = process.env['PORTOLAN_IMAGE'] ?? '';
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -87,7 +80,7 @@ describe.skipIf(missing !== null)(`the image (${missing ?? mainServer.name})`, {
     const path = join(folder, name);
     mkdirSync(path);
     for (const [file, text] of Object.entries(files)) writeFileSync(join(path, file), text);
-    for (const each of ['', ...Object.keys(files)]) chownSync(join(path, each), imageUser.uid, imageUser.gid);
+    for (const each of ['', ...Object.keys(files)]) chownSync(join(path, each), sandboxUser.uid, sandboxUser.gid);
     return path;
   }
 
@@ -105,7 +98,7 @@ describe.skipIf(missing !== null)(`the image (${missing ?? mainServer.name})`, {
     const programs = files().filter((path) => /\/(?:s?bin)\/[^/]+$/.test(path));
     expect(programs).toContain('/usr/local/bin/node');
     expect(programs.filter((path) => /\/(?:\w*sh|busybox|apt.*|dpkg.*|npm|npx|perl|tar)$/.test(path))).toEqual([]);
-    const owned = execFileSync('find', [image.rootfs, '-user', String(imageUser.uid)], { encoding: 'utf8' });
+    const owned = execFileSync('find', [image.rootfs, '-user', String(sandboxUser.uid)], { encoding: 'utf8' });
     const owners = owned.split('\n').filter(Boolean);
     expect(owners.map((path) => path.slice(image.rootfs.length)).toSorted()).toEqual(['/data', '/home/nonroot']);
     const loose = ['(', '-perm', '-4000', '-o', '-perm', '-2000', '-o', '-perm', '-0002', ')', '!', '-type', 'l'];
