@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { standardOutput } from '../base/output/standard-streams.ts';
 import { type AuditLog, auditLines } from '../operation/audit.ts';
 
 /**
@@ -14,7 +15,7 @@ export async function openAuditFile(
   log: Logger,
 ): Promise<{ readonly audit: AuditLog; close(): Promise<void> }> {
   if (path === '-') {
-    return { audit: auditLines((line) => process.stdout.write(line), systemClock.now), close: async () => {} };
+    return { audit: auditLines((line) => standardOutput.write(line), systemClock.now), close: async () => {} };
   }
   const file = createWriteStream(path, { flags: 'a', mode: 0o600 });
   await new Promise<void>((resolve, reject) => {
