@@ -194,7 +194,7 @@ describe('what is wrong at the start is one sentence and exit code 1', () => {
 
   test('portolan.yaml of the working directory', async () => {
     writeFileSync(join(folder, 'portolan.yaml'), 'port: http\n');
-    const { code, err } = await run(['demo']);
+    const { code, err } = await run(['serve']);
     expect(code).toBe(1);
     expect(err).toMatch(/^portolan: port in portolan\.yaml is "http" [^\n]+\.\n$/);
   });

@@ -2,14 +2,8 @@
  * Restricts a gateway without authentication to this machine. It listens only on loopback. It answers only requests whose Host header
  * names loopback, so a web page cannot reach it through its own domain (DNS rebinding).
  */
-import { isIP } from 'node:net';
 import { PortolanError } from '../base/errors.ts';
-
-function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
-  if (bare === 'localhost' || bare === '::1') return true;
-  return isIP(bare) === 4 && bare.startsWith('127.');
-}
+import { isLoopback } from '../base/is-loopback.ts';
 
 /** @throws PortolanError CONFIGURATION for an address that is not loopback. */
 export function refuseUnlessLoopback(host: string): void {

@@ -9,10 +9,9 @@
  * Invariant: `current` is always a value that `load` accepted.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { messageOf, PortolanError } from './errors.ts';
 import type { Logger } from './log.ts';
+import { readSmallFile } from './read-small-file.ts';
 
 export interface ReloadedFilesOptions<T> {
   /** What the files hold, for the log: `certificate`, `configuration`. */
@@ -36,14 +35,13 @@ export class ReloadedFiles<T> {
   #known: string;
   /** The hash of other texts that the last look found. */
   #seen: string | null = null;
-  #looking: Promise<void> | null = null;
 
   /** @throws PortolanError CONFIGURATION for a file that cannot be read or loaded. */
   constructor(options: ReloadedFilesOptions<T>) {
     this.#options = options;
     const { files, first, load } = options;
     try {
-      const texts = first?.texts ?? files.map(({ path }) => readFileSync(path, 'utf8'));
+      const texts = first?.texts ?? files.map(textOf);
       this.#current = first === undefined ? load(texts) : first.value;
       this.#known = hashOf(texts);
     } catch (error) {
@@ -57,20 +55,13 @@ export class ReloadedFiles<T> {
     return this.#current;
   }
 
-  /** Looks for changes. A call during another one joins it. */
-  look(): Promise<void> {
-    this.#looking ??= this.#compare().finally(() => {
-      this.#looking = null;
-    });
-    return this.#looking;
-  }
-
-  async #compare(): Promise<void> {
+  /** Looks for changes. */
+  async look(): Promise<void> {
     const { what, files, load, changed, refused, log } = this.#options;
     let texts: readonly string[] | null = null;
     let failure: unknown;
     try {
-      texts = await Promise.all(files.map(({ path }) => readFile(path, 'utf8')));
+      texts = files.map(textOf);
     } catch (error) {
       failure = error;
     }
@@ -97,6 +88,10 @@ export class ReloadedFiles<T> {
   #names(): string {
     return this.#options.files.map(({ flag, path }) => `${flag} ${path}`).join(' with ');
   }
+}
+
+function textOf({ path }: { readonly path: string }): string {
+  return readSmallFile(path).toString('utf8');
 }
 
 function hashOf(texts: readonly string[]): string {

@@ -15,6 +15,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
+import { standardOutput } from '../base/output/standard-streams.ts';
 import { type AuditFacts, type AuditLog, auditLines } from '../operation/audit.ts';
 
 export interface AuditFile {
@@ -58,7 +59,7 @@ class OutputLines {
 
   write(line: string): void {
     this.#written += 1;
-    process.stdout.write(line);
+    standardOutput.write(line);
   }
 
   state(): AuditFacts {

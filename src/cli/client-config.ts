@@ -1,5 +1,6 @@
 /** `portolan client-config`: what an application needs to use this gateway. */
 import { PortolanError } from '../base/errors.ts';
+import { standardOutput } from '../base/output/standard-streams.ts';
 import { apolloConfig, apolloTypes, urqlConfig, urqlTypes } from '../graphql/client/client-config.ts';
 import { codegenConfig } from '../graphql/client/codegen-config.ts';
 
@@ -27,6 +28,6 @@ export function clientConfig({ apollo, urql, codegen, types }: ClientConfigFlags
   }
   const [module, declarations] = apollo === true ? [apolloConfig, apolloTypes] : [urqlConfig, urqlTypes];
   const print = codegen === true ? codegenConfig : types === true ? declarations : module;
-  process.stdout.write(print());
+  standardOutput.write(print());
   return 0;
 }

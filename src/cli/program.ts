@@ -2,9 +2,12 @@
  * The commands and their help. Flags come from the options table. Each command has its own file, which is loaded when the command
  * runs. Help and option errors therefore do not load the gateway.
  */
-import { Command, CommanderError, Option } from 'commander';
+import { existsSync } from 'node:fs';
+import { Command, CommanderError, Option, type OutputConfiguration } from 'commander';
 import { messageOf, PortolanError } from '../base/errors.ts';
-import { type LoadedConfig, readConfig } from '../config/load-config.ts';
+import { standardError, standardOutput } from '../base/output/standard-streams.ts';
+import { oneLine } from '../base/text/terminal-line.ts';
+import { type ConfigFile, defaultFile, type LoadedConfig, readConfig } from '../config/load-config.ts';
 import { type Config, flagOf, optionTable, variableOf } from '../config/options.ts';
 import type { CommandName, OptionDefinition } from '../config/table/option-definition.ts';
 import type { ClientConfigFlags } from './client-config.ts';
@@ -21,8 +24,8 @@ export async function run(args: readonly string[]): Promise<number> {
     return await runCommand(args);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
-    process.stderr.write(`portolan: ${messageOf(error)}\n`);
-    if (!(error instanceof PortolanError) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    standardError.write(`portolan: ${oneLine(messageOf(error))}\n`);
+    if (!(error instanceof PortolanError) && error instanceof Error) standardError.write(`${error.stack}\n`);
     return 1;
   }
 }
@@ -35,7 +38,7 @@ async function runCommand(args: readonly string[]): Promise<number> {
     )
     .version(version, '-v, --version', 'print the version')
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(errorLine(text, 'portolan')) })
+    .configureOutput(outputOf('portolan'))
     .addHelpText(
       'after',
       `
@@ -52,7 +55,7 @@ Examples:
   portolan rbac --auth token                   the roles that the gateway's own account needs, for kubectl apply
   portolan can --as alice list pods -n shop    whether RBAC lets alice do it, and which binding does
 
-Every option can also be an environment variable (PORTOLAN_PORT) or a key of portolan.yaml (port: 4000).`,
+Every option can also be an environment variable (PORTOLAN_PORT) or a key of the file that --config names (port: 4000).`,
     );
 
   /** Adds a command with its options of the table. */
@@ -62,18 +65,22 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
     action: (config: Config, command: Command, loaded: LoadedConfig) => Promise<number>,
   ): Command => {
     const command = subcommand(program, name, summary);
-    command.option(
-      '--config <path>',
-      'configuration file (default: portolan.yaml in the working directory, if it is there)',
-    );
+    const mayFind = name === 'serve';
+    const found = mayFind ? ' (default: portolan.yaml in the working directory, if it is there)' : '';
+    command.option('--config <path>', `configuration file${found}`);
     for (const option of Object.values(optionTable as Record<string, OptionDefinition>)) {
       if (option.commands.includes(name)) command.addOption(flagOption(option));
     }
     return command.action(async () => {
       const { config, ...flags } = command.opts<Record<string, unknown>>();
       const file = typeof config === 'string' ? { file: config } : {};
-      const loaded = readConfig({ flags, environment: process.env, ...file });
-      exitCode = await action(loaded.config, command, loaded);
+      const loaded = readConfig({ flags, environment: process.env, ...file, mayFind });
+      if (loaded.file === null && !mayFind && existsSync(defaultFile)) standardError.write(notRead(name));
+      try {
+        exitCode = await action(loaded.config, command, loaded);
+      } catch (error) {
+        throw namingFile(error, loaded.file);
+      }
     });
   };
   add('demo', 'start a simulated cluster, the gateway and the playground', async (config) =>
@@ -149,6 +156,19 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of por
   return exitCode;
 }
 
+/** Earlier versions read the file in every command. */
+function notRead(command: CommandName): string {
+  return `portolan: ${command} does not read the ${defaultFile} of this folder; name it with --config ${defaultFile} if you trust it.\n`;
+}
+
+/** The error about a configuration, with the file that some of it comes from: messages name flags. */
+function namingFile(error: unknown, file: ConfigFile | null): unknown {
+  if (!(error instanceof PortolanError) || error.code !== 'CONFIGURATION' || file === null || file.keys.length === 0)
+    return error;
+  const message = `${error.message} ${file.path} gives ${file.keys.join(', ')}.`;
+  return new PortolanError(error.code, message, { cause: error });
+}
+
 function documentOptions(command: Command): Command {
   return command
     .argument('[document]', 'the document (default: standard input)')
@@ -204,7 +224,15 @@ function subcommand(program: Command, name: string, summary: string): Command {
     .command(name)
     .description(summary)
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(errorLine(text, `portolan ${name}`)) });
+    .configureOutput(outputOf(`portolan ${name}`));
+}
+
+function outputOf(command: string): OutputConfiguration {
+  return {
+    writeOut: (text) => void standardOutput.write(text),
+    writeErr: (text) => void standardError.write(text),
+    outputError: (text) => void standardError.write(`${oneLine(errorLine(text, command))}\n`),
+  };
 }
 
 /**
@@ -220,7 +248,7 @@ function errorLine(text: string, command: string): string {
     .replaceAll("'", '')
     .replace(/\.$/, '');
   const hint = suggestion === undefined ? '.' : `; did${suggestion.slice('(Did'.length, -1)}`;
-  return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}${hint} See ${command} --help.\n`;
+  return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}${hint} See ${command} --help.`;
 }
 
 function flagOption(option: OptionDefinition): Option {

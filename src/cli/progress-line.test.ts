@@ -19,8 +19,8 @@ const log: Logger = {
   warn: (fields, message) => logged.push(['warn', fields, message]),
 };
 
-function line(isTTY: boolean): ProgressLine {
-  return new ProgressLine({ write: (text) => written.push(text), isTTY }, log, () => now);
+function line(isTerminal: boolean): ProgressLine {
+  return new ProgressLine({ rewrite: (text) => written.push(text) > 0, isTerminal }, log, () => now);
 }
 
 function progress(resourcesSynced: number, failing: IngestProgress['failing'] = []): IngestProgress {
@@ -47,9 +47,9 @@ test('on a terminal one line is written over', () => {
   now += 1400;
   shown.finish();
   expect(written).toEqual([
-    '\r\u001b[K1 of 3 resources; 10 objects, 0.0 s',
-    '\r\u001b[K2 of 3 resources; 10 objects, 0.1 s',
-    '\r\u001b[KSynced: 2 of 3 resources; 10 objects, 1.5 s\n',
+    '1 of 3 resources; 10 objects, 0.0 s',
+    '2 of 3 resources; 10 objects, 0.1 s',
+    'Synced: 2 of 3 resources; 10 objects, 1.5 s\n',
   ]);
   expect(logged).toEqual([]);
 });
@@ -80,9 +80,9 @@ test('what did not sync is named at the end, once, and does not count as synced'
   shown.finish();
   shown.show(progress(3));
   expect(written).toEqual([
-    '\r\u001b[K1 of 3 resources, 1 failing, 1 refused; 10 objects, 0.0 s',
+    '1 of 3 resources, 1 failing, 1 refused; 10 objects, 0.0 s',
     [
-      '\r\u001b[KSynced: 1 of 3 resources, 1 failing, 1 refused (403): pods; 10 objects, 0.0 s',
+      'Synced: 1 of 3 resources, 1 failing, 1 refused (403): pods; 10 objects, 0.0 s',
       '  Grant Portolan list and watch on the refused resources, or leave them out with --exclude.',
       '  not synced: foos.example.com of c: no schema',
       '',
@@ -117,6 +117,6 @@ test('no resource at all is said, and why', () => {
     shown.finish();
   }
   const text = 'Nothing is served: no resource matches --kinds and --exclude.';
-  expect(written.at(-1)).toBe(`\r\u001b[K${text}\n`);
+  expect(written.at(-1)).toBe(`${text}\n`);
   expect(logged.at(-1)).toEqual(['warn', {}, text]);
 });

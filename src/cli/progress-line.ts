@@ -3,14 +3,10 @@
  * resources that are not synced, those that the API server refuses together.
  */
 import type { Logger } from '../base/log.ts';
+import type { Output } from '../base/output/standard-streams.ts';
 import { shortList } from '../base/text/short-list.ts';
-import { clearLine } from '../base/text/terminal-line.ts';
+import { oneLine } from '../base/text/terminal-line.ts';
 import type { FailingResource, IngestProgress } from '../ingest/context/progress.ts';
-
-interface Output {
-  write(text: string): unknown;
-  readonly isTTY?: boolean;
-}
 
 /** Milliseconds between entries when the line cannot be rewritten. */
 const interval = 2000;
@@ -18,7 +14,7 @@ const interval = 2000;
 const mostNamed = 5;
 
 export class ProgressLine {
-  readonly #output: Output;
+  readonly #output: Pick<Output, 'isTerminal' | 'rewrite'>;
   readonly #log: Logger;
   readonly #clock: () => number;
   readonly #began: number;
@@ -26,7 +22,7 @@ export class ProgressLine {
   #finished = false;
   #progress: IngestProgress | null = null;
 
-  constructor(output: Output, log: Logger, clock: () => number) {
+  constructor(output: Pick<Output, 'isTerminal' | 'rewrite'>, log: Logger, clock: () => number) {
     this.#output = output;
     this.#log = log;
     this.#clock = clock;
@@ -37,8 +33,8 @@ export class ProgressLine {
     if (this.#finished) return;
     this.#progress = progress;
     const now = this.#clock();
-    if (this.#output.isTTY === true) {
-      this.#output.write(`${clearLine}${summary(progress)}, ${this.#seconds()} s`);
+    if (this.#output.isTerminal) {
+      this.#output.rewrite(`${summary(progress)}, ${this.#seconds()} s`);
     } else if (now - this.#last >= interval) {
       this.#last = now;
       this.#log.info(this.#facts(progress), 'the first sync is running');
@@ -50,18 +46,20 @@ export class ProgressLine {
     const progress = this.#progress;
     if (this.#finished || progress === null) return;
     this.#finished = true;
-    if (this.#output.isTTY === true) this.#output.write(this.#report(progress));
+    if (this.#output.isTerminal) this.#output.rewrite(this.#report(progress));
     else this.#logReport(progress);
   }
 
   #report(progress: IngestProgress): string {
     const { failing } = progress;
-    if (servesNothing(progress)) return `${clearLine}${nothingServed}\n`;
+    if (servesNothing(progress)) return `${nothingServed}\n`;
     const others = failing.filter(({ refusal }) => refusal === undefined);
     const lines = [
-      `${clearLine}Synced: ${summary(progress, refusalsIn)}, ${this.#seconds()} s`,
+      `Synced: ${summary(progress, refusalsIn)}, ${this.#seconds()} s`,
       ...(others.length < failing.length ? [`  ${advice}`] : []),
-      ...others.map(({ cluster, resource, error }) => `  not synced: ${resource} of ${cluster}: ${error}`),
+      ...others.map(
+        ({ cluster, resource, error }) => `  not synced: ${oneLine(`${resource} of ${cluster}: ${error}`)}`,
+      ),
     ];
     return lines.map((line) => `${line}\n`).join('');
   }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { messageOf, PortolanError } from '../base/errors.ts';
+import { readSmallFile } from '../base/read-small-file.ts';
 import type { Config } from '../config/options.ts';
 import type { RelationDocument, RelationTexts } from '../ingest/context/declared-relations.ts';
 
@@ -22,7 +23,7 @@ export function relationTexts({
 
 function textOf(file: string): string {
   try {
-    const text = readFileSync(file, 'utf8');
+    const text = readSmallFile(file).toString('utf8');
     parse(text);
     return text;
   } catch (error) {

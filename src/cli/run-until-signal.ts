@@ -6,9 +6,12 @@
  *
  * A second signal, a second or more after the first, ends the drain.
  */
-import { onClosedOutput } from '../base/closed-output.ts';
+
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { onClosedOutput } from '../base/output/closed-output.ts';
+import { standardError, standardOutput } from '../base/output/standard-streams.ts';
+import { oneLine } from '../base/text/terminal-line.ts';
 import type { Gateway } from './gateway.ts';
 import { ProgressLine } from './progress-line.ts';
 
@@ -43,7 +46,7 @@ export async function runUntilSignal(
     setTimeout(() => process.exit(0), deadline);
     log.info({}, 'the gateway ends');
   };
-  const line = new ProgressLine(process.stderr, log, () => performance.now());
+  const line = new ProgressLine(standardError, log, () => performance.now());
   const starting = start(stop.signal);
   let gateway: Gateway | null = null;
   try {
@@ -55,7 +58,7 @@ export async function runUntilSignal(
       return 0;
     }
     // Before the progress, whose line must stay the last one on a terminal because it is rewritten.
-    process.stdout.write(`Playground: ${gateway.url}\n`);
+    standardOutput.write(`Playground: ${gateway.url}\n`);
     line.show(gateway.progress());
     gateway.onProgress((progress) => line.show(progress));
     void gateway.synced.then(
@@ -65,7 +68,7 @@ export async function runUntilSignal(
     return await Promise.race([
       end().then(() => 0),
       gateway.failed.catch((error: unknown) => {
-        process.stderr.write(`portolan: ${messageOf(error)}\n`);
+        standardError.write(`portolan: ${oneLine(messageOf(error))}\n`);
         return 1;
       }),
     ]);
@@ -97,7 +100,7 @@ function onSignals(): Signals {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   // A short command ends at once when the reader of its output is gone (src/main.ts). A gateway ends in order.
   process.stdout.removeAllListeners('error');
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => resolve());
+  process.stdout.on('error', () => resolve());
   onClosedOutput(resolve);
   return { first, again: again.signal };
 }

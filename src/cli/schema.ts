@@ -3,7 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { printSchema as printSdl } from 'graphql';
 import { PortolanError } from '../base/errors.ts';
+import { standardError, standardOutput } from '../base/output/standard-streams.ts';
 import { temporaryFolder } from '../base/temporary-folder.ts';
+import { oneLine } from '../base/text/terminal-line.ts';
 import { assembleCatalog } from '../catalog/assemble.ts';
 import type { DescribedResource } from '../catalog/resources/catalog.ts';
 import type { Config } from '../config/options.ts';
@@ -46,9 +48,9 @@ export async function printSchema(config: Config): Promise<number> {
   const catalog = assembleCatalog(chosen);
   const { schema, diagnostics } = buildGeneration(catalog);
   for (const { cluster, resource, message } of [...catalog.diagnostics, ...diagnostics]) {
-    process.stderr.write(`portolan: ${resource} of ${cluster}: ${message}\n`);
+    standardError.write(`portolan: ${oneLine(`${resource} of ${cluster}: ${message}`)}\n`);
   }
-  process.stdout.write(`${config.semanticNonNull ? printSemanticNonNull(schema) : printSdl(schema)}\n`);
+  standardOutput.write(`${config.semanticNonNull ? printSemanticNonNull(schema) : printSdl(schema)}\n`);
   return 0;
 }
 
@@ -63,7 +65,7 @@ async function* describeAll(
         relations,
       });
       for (const { resource, message } of problems)
-        process.stderr.write(`portolan: ${resource} is left out: ${message}\n`);
+        standardError.write(`portolan: ${oneLine(`${resource} is left out: ${message}`)}\n`);
       yield described;
     } catch (error) {
       throw explainConnectionFailure(error, connection);

@@ -9,6 +9,7 @@
  * them fail, the command ends as in the first case.
  */
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { createLogger } from '../base/create-logger.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -28,7 +29,9 @@ export async function serve(loaded: LoadedConfig): Promise<number> {
   const log = createLogger(loaded.config.logLevel);
   const live = new LiveConfig(loaded, log);
   const { config } = live;
-  const clusters = clustersOf(config);
+  const { file } = loaded;
+  if (file !== null) log.info({ file: resolve(file.path), isNamed: file.isNamed }, 'the configuration file is read');
+  const clusters = clustersOf(config, file?.isNamed === false && file.keys.includes('kubeconfig'));
   acceptedCredentials(config);
   live.watch();
   return runUntilSignal(

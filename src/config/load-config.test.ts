@@ -60,13 +60,15 @@ describe('where a value comes from', () => {
     expect(load({}, { PORTOLAN_PORT: 'tcp://10.96.0.17:4000' })).toMatchObject({ port: 4000 });
   });
 
-  test('without a file of that name in the working directory there is none', () => {
+  test('a file of the working directory counts only where it may be found, or is named', () => {
     const before = process.cwd();
     process.chdir(folder);
     try {
-      expect(loadConfig({ flags: {}, environment: {} })).toMatchObject({ port: 4000 });
+      expect(loadConfig({ flags: {}, environment: {}, mayFind: true })).toMatchObject({ port: 4000 });
       file('port: 5\n');
-      expect(loadConfig({ flags: {}, environment: {} })).toMatchObject({ port: 5 });
+      expect(loadConfig({ flags: {}, environment: {}, mayFind: true })).toMatchObject({ port: 5 });
+      expect(loadConfig({ flags: {}, environment: {} })).toMatchObject({ port: 4000 });
+      expect(loadConfig({ flags: {}, environment: {}, file: 'portolan.yaml' })).toMatchObject({ port: 5 });
     } finally {
       process.chdir(before);
     }

@@ -4,10 +4,15 @@
  *
  *   --port 5000, PORTOLAN_PORT=6000, portolan.yaml `port: 7000`     port is 5000
  *   PORTOLAN_PORT=x                                                 "PORTOLAN_PORT is "x" but must be a whole number from 0 to 65535."
+ *
+ * The file is the one that the user named by --config. Only `serve` looks for a portolan.yaml in the working directory,
+ * which may be a folder of somebody else (found-file.ts).
  */
-import { readFileSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import { messageOf, PortolanError } from '../base/errors.ts';
+import { readSmallFile } from '../base/read-small-file.ts';
+import { refuseHarm } from './found-file.ts';
 import { type Config, flagOf, optionTable, variableOf } from './options.ts';
 import type { OptionDefinition } from './table/option-definition.ts';
 
@@ -15,13 +20,26 @@ export interface ConfigSources {
   /** The options present on the command line, by key. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Path of a file that must exist. Default: `portolan.yaml` in the working directory, if it exists. */
+  /** Path of a file that must exist: the user named it. */
   readonly file?: string;
+  /** Without a named file, read `portolan.yaml` of the working directory if it is there. */
+  readonly mayFind?: boolean;
 }
 
 interface Given {
   readonly value: unknown;
   readonly source: string;
+  readonly isOfFile?: true;
+}
+
+/** A file of options. */
+export interface ConfigFile {
+  readonly path: string;
+  readonly text: string;
+  /** False for a file that was only found. */
+  readonly isNamed: boolean;
+  /** The options that have their values from it. */
+  readonly keys: readonly (keyof Config)[];
 }
 
 /** A configuration with what it was made of. */
@@ -29,17 +47,25 @@ export interface LoadedConfig {
   readonly config: Config;
   readonly sources: ConfigSources;
   /** Null where there is none. */
-  readonly file: { readonly path: string; readonly text: string } | null;
+  readonly file: ConfigFile | null;
 }
+
+/** The file that is found. */
+export const defaultFile = 'portolan.yaml';
+/** A file of options is short. */
+const mostBytes = 2 ** 20;
 
 /**
  * Reads the whole configuration.
  * @throws PortolanError CONFIGURATION with one sentence about the first error found.
  */
 export function readConfig(sources: ConfigSources): LoadedConfig {
-  const path = sources.file ?? defaultFile;
-  const text = readFile(sources.file);
-  return { config: parseConfig(sources, path, text ?? ''), sources, file: text === null ? null : { path, text } };
+  const { file, mayFind = false } = sources;
+  const isNamed = file !== undefined;
+  const path = file ?? defaultFile;
+  const text = isNamed || mayFind ? readFile(path, isNamed) : null;
+  const { config, keys } = merged(sources, path, text ?? '');
+  return { config, sources, file: text === null ? null : { path, text, isNamed, keys } };
 }
 
 /** The whole configuration. @throws PortolanError CONFIGURATION with one sentence about the first error found. */
@@ -48,11 +74,16 @@ export function loadConfig(sources: ConfigSources): Config {
 }
 
 /** The configuration with this text of its file. @throws PortolanError CONFIGURATION with one sentence about the first error found. */
-export function parseConfig(
-  { flags, environment }: Pick<ConfigSources, 'flags' | 'environment'>,
+export function parseConfig(sources: ConfigSources, name: string, text: string): Config {
+  return merged(sources, name, text).config;
+}
+
+function merged(
+  sources: ConfigSources,
   name: string,
   text: string,
-): Config {
+): { readonly config: Config; readonly keys: readonly (keyof Config)[] } {
+  const { flags, environment } = sources;
   const values = valuesIn(text, name);
   for (const key of Object.keys(values)) {
     if (!Object.hasOwn(optionTable, key)) {
@@ -62,8 +93,10 @@ export function parseConfig(
       );
     }
   }
+  const keys: (keyof Config)[] = [];
   const entries = Object.values(optionTable as Record<string, OptionDefinition>).map((option) => {
     const given = find(option, flags, environment, values, name);
+    if (given?.isOfFile === true) keys.push(option.key as keyof Config);
     const parsed = option.schema.safeParse(given?.value);
     if (parsed.success) return [option.key, parsed.data];
     const problem = parsed.error.issues[0]?.message ?? 'cannot be used';
@@ -72,7 +105,9 @@ export function parseConfig(
       `${given?.source ?? option.key} is ${JSON.stringify(given?.value)} but ${problem}.`,
     );
   });
-  return Object.fromEntries(entries) as unknown as Config;
+  const config = Object.fromEntries(entries) as unknown as Config;
+  if (sources.file === undefined) refuseHarm(keys, config, name);
+  return { config, keys };
 }
 
 function find(
@@ -89,8 +124,18 @@ function find(
   if (variable !== undefined && variable !== '' && !isServiceLink(variable))
     return { value: asList(option, variable), source: variableOf(key) };
   if (file[key] !== undefined && file[key] !== null)
-    return { value: asList(option, file[key]), source: `${key} in ${fileName}` };
+    return {
+      value: asPath(option, asList(option, file[key]), fileName),
+      source: `${key} in ${fileName}`,
+      isOfFile: true,
+    };
   return undefined;
+}
+
+/** As in a kubeconfig, a relative path is relative to the folder of its file, never to the folder of whoever runs a command there. */
+function asPath({ isPath }: OptionDefinition, value: unknown, fileName: string): unknown {
+  if (isPath !== true || typeof value !== 'string' || ['', '-'].includes(value) || isAbsolute(value)) return value;
+  return join(dirname(fileName), value);
 }
 
 /**
@@ -114,17 +159,13 @@ function asList(option: OptionDefinition, value: unknown): unknown {
   );
 }
 
-/** The file of a configuration without `file`. It may be missing. */
-const defaultFile = 'portolan.yaml';
-
 /** Null without a file, if it may be missing. */
-function readFile(file: string | undefined): string | null {
-  const name = file ?? defaultFile;
+function readFile(path: string, mustExist: boolean): string | null {
   try {
-    return readFileSync(name, 'utf8');
+    return readSmallFile(path, mostBytes).toString('utf8');
   } catch (error) {
-    if (file === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new PortolanError('CONFIGURATION', `The configuration file ${name} cannot be read: ${messageOf(error)}.`, {
+    if (!mustExist && (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new PortolanError('CONFIGURATION', `The configuration file ${path} cannot be read: ${messageOf(error)}.`, {
       cause: error,
     });
   }

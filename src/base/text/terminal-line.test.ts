@@ -6,11 +6,11 @@ const line = (fields: object): string =>
 
 test('a line has time, level, message and fields', () => {
   expect(line({ cluster: 'east', error: 'no route', resources: ['pods'], msg: 'a cluster cannot be read' })).toBe(
-    '\r\u001b[K12:30:05 warn   a cluster cannot be read  cluster=east error="no route" resources=["pods"]\n',
+    '12:30:05 warn   a cluster cannot be read  cluster=east error="no route" resources=["pods"]\n',
   );
-  expect(line({ level: 30, msg: 'synced' })).toBe('\r\u001b[K12:30:05 info   synced\n');
+  expect(line({ level: 30, msg: 'synced' })).toBe('12:30:05 info   synced\n');
 });
 
 test('texts of servers cannot move the cursor or add lines', () => {
-  expect(line({ error: 'a\nb\u001b[2Jc', msg: 'm\r\n' })).toBe('\r\u001b[K12:30:05 warn   m  error="a b [2Jc"\n');
+  expect(line({ error: 'a\nb\u001b[2Jc', msg: 'm\r\n' })).toBe('12:30:05 warn   m  error="a b [2Jc"\n');
 });

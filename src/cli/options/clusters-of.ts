@@ -7,13 +7,17 @@ export type ClusterConfig = Pick<Config, 'kubeconfig' | 'context' | 'inCluster'>
 
 /**
  * One cluster for each context, or the default of kubeconfig and environment.
+ * @param isFound only a configuration file that nobody named has the kubeconfig
  * @throws PortolanError CONFIGURATION for options that contradict each other.
  */
-export function clustersOf({ kubeconfig, context, inCluster }: ClusterConfig): readonly ClusterOptions[] {
+export function clustersOf(
+  { kubeconfig, context, inCluster }: ClusterConfig,
+  isFound = false,
+): readonly ClusterOptions[] {
   const twice = context.find((name, index) => context.indexOf(name) !== index);
   if (twice !== undefined)
     throw new PortolanError('CONFIGURATION', `--context names ${twice} twice; name each context once.`);
-  const file = kubeconfig === undefined ? {} : { kubeconfig };
+  const file = kubeconfig === undefined ? {} : { kubeconfig, ...(isFound ? { isFound } : {}) };
   if (inCluster) {
     if (context.length > 0) throw new PortolanError('CONFIGURATION', 'Give --in-cluster or --context, not both.');
     return [{ inCluster: true }];

@@ -1,6 +1,11 @@
-/** Requests of the command line to a running gateway. */
+/**
+ * Requests of the command line to a running gateway.
+ *
+ * Never: follows a redirect, and never sends a token over plain HTTP to another machine.
+ */
 import { z } from 'zod';
 import { messageOf, PortolanError } from '../../base/errors.ts';
+import { isLoopback } from '../../base/is-loopback.ts';
 import type { Config } from '../../config/options.ts';
 import { BearerToken } from '../../kube/credentials/bearer-token.ts';
 
@@ -24,10 +29,20 @@ export class GatewayClient {
   /** The headers of every request. A WebSocket has them in the payload of connection_init. */
   readonly headers: Readonly<Record<string, string>>;
 
-  /** `url` is the endpoint, or the gateway's root. @throws PortolanError UNAUTHENTICATED for text that is no token. */
+  /**
+   * `url` is the endpoint, or the gateway's root.
+   * @throws PortolanError UNAUTHENTICATED for text that is no token; CONFIGURATION for a token that others could read on its way.
+   */
   constructor({ url, token }: RemoteConfig) {
     this.endpoint = new URL(url);
     if (this.endpoint.pathname === '/') this.endpoint.pathname = '/graphql';
+    const { protocol, hostname, href } = this.endpoint;
+    if (token !== undefined && protocol === 'http:' && !isLoopback(hostname)) {
+      throw new PortolanError(
+        'CONFIGURATION',
+        `The token is not sent to ${href}, because everybody on the way could read it there: give an https address, or use kubectl portolan.`,
+      );
+    }
     // A file of a token ends with a newline. An invalid token is not in the message.
     this.headers = token === undefined ? {} : { authorization: `Bearer ${new BearerToken(token.trim()).reveal()}` };
   }
@@ -94,10 +109,25 @@ export class GatewayClient {
     );
   }
 
+  /** The token and the question are for the server that the user named. */
+  #redirected({ status, headers }: Response): PortolanError {
+    const { href } = this.endpoint;
+    const to = headers.get('location');
+    const where = to === null ? '' : ` to ${JSON.stringify(to)}`;
+    return new PortolanError(
+      'UPSTREAM_UNAVAILABLE',
+      `The server at ${href} redirects${where} (${status}), which is not followed: name the endpoint itself with --url.`,
+    );
+  }
+
   async #text(target: URL, request: RequestInit, milliseconds: number): Promise<string> {
     try {
-      return await (await fetch(target, { ...request, signal: AbortSignal.timeout(milliseconds) })).text();
+      const options = { ...request, redirect: 'manual', signal: AbortSignal.timeout(milliseconds) } as const;
+      const answer = await fetch(target, options);
+      if (answer.status >= 300 && answer.status < 400) throw this.#redirected(answer);
+      return await answer.text();
     } catch (error) {
+      if (error instanceof PortolanError) throw error;
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
       const why = messageOf(cause) || 'refused';
       const hint = why.includes('certificate')

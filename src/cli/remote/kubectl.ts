@@ -11,6 +11,7 @@
  */
 import { parseArgs } from 'node:util';
 import { PortolanError } from '../../base/errors.ts';
+import { standardOutput } from '../../base/output/standard-streams.ts';
 import { variableOf } from '../../config/options.ts';
 import { commandOptions } from '../../config/table/command-options.ts';
 import { remote } from '../../config/table/command-sets.ts';
@@ -58,7 +59,7 @@ export async function throughKubectl(
   const { given, rest } = split(args);
   const [command] = rest;
   if (command === undefined || command === '--help' || command === '-h') {
-    process.stdout.write(help);
+    standardOutput.write(help);
     return command === undefined ? 1 : 0;
   }
   const isRemote = (remote as readonly string[]).includes(command);

@@ -1,7 +1,8 @@
 /** `portolan query`: sends a GraphQL document to a running gateway and prints the answer as JSON. */
-import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { messageOf, PortolanError } from '../../base/errors.ts';
+import { standardOutput } from '../../base/output/standard-streams.ts';
+import { readSmallFile } from '../../base/read-small-file.ts';
 import { exactObject } from './exact-json.ts';
 import { GatewayClient, type RemoteConfig } from './gateway-client.ts';
 
@@ -24,7 +25,7 @@ export async function query(
   flags: QueryFlags,
   { input, output }: { readonly input: NodeJS.ReadableStream; readonly output: { write(text: string): unknown } } = {
     input: process.stdin,
-    output: process.stdout,
+    output: standardOutput,
   },
 ): Promise<number> {
   const gateway = new GatewayClient(remote);
@@ -53,7 +54,7 @@ export async function documentOf(
   if (document !== undefined && document !== '-') return document;
   if (file === undefined || file === '-') return text(input);
   try {
-    return await readFile(file, 'utf8');
+    return readSmallFile(file).toString('utf8');
   } catch (error) {
     throw new PortolanError('CONFIGURATION', `--file ${file} cannot be read: ${messageOf(error)}.`, { cause: error });
   }

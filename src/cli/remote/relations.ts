@@ -2,6 +2,7 @@
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { PortolanError } from '../../base/errors.ts';
+import { standardOutput } from '../../base/output/standard-streams.ts';
 import { textTable } from '../../base/text/text-table.ts';
 import type { Config } from '../../config/options.ts';
 import { GatewayClient, type RemoteConfig } from './gateway-client.ts';
@@ -32,7 +33,7 @@ interface RelationRow extends z.output<typeof relation> {
 /** Prints to `output`. @throws PortolanError UPSTREAM_UNAVAILABLE when the gateway cannot be reached, or has no schema yet. */
 export async function relations(
   { suggest, json, ...remote }: RemoteConfig & Pick<Config, 'suggest' | 'json'>,
-  output: { write(text: string): unknown } = process.stdout,
+  output: { write(text: string): unknown } = standardOutput,
 ): Promise<number> {
   const data = await new GatewayClient(remote).ask(query, shape);
   if (data === null)

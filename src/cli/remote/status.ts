@@ -1,4 +1,5 @@
 /** `portolan status`: the state of ingest in a running gateway, as a table or as JSON. */
+import { standardOutput } from '../../base/output/standard-streams.ts';
 import { shortList } from '../../base/text/short-list.ts';
 import { oneLine } from '../../base/text/terminal-line.ts';
 import { textTable } from '../../base/text/text-table.ts';
@@ -13,7 +14,7 @@ const titles = ['RESOURCE', 'CLUSTER', 'PHASE', 'OBJECTS', 'LAST EVENT', 'STALE'
  */
 export async function status(
   { all, failing, json, ...remote }: RemoteConfig & Pick<Config, 'all' | 'failing' | 'json'>,
-  output: { write(text: string): unknown } = process.stdout,
+  output: { write(text: string): unknown } = standardOutput,
 ): Promise<number> {
   const report = await askStatus(remote);
   const shown = failing ? report.resources.filter((row) => row.failing) : report.resources;

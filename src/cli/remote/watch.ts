@@ -14,6 +14,7 @@ import { z } from 'zod';
 import { Backoff } from '../../base/backoff.ts';
 import { systemClock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
+import { standardError, standardOutput } from '../../base/output/standard-streams.ts';
 import { oneLine } from '../../base/text/terminal-line.ts';
 import { exactObject } from './exact-json.ts';
 import { GatewayClient, type RemoteConfig } from './gateway-client.ts';
@@ -57,7 +58,7 @@ export async function watch(
   remote: RemoteConfig,
   flags: WatchFlags,
   signal: AbortSignal,
-  streams: WatchStreams = { input: process.stdin, output: process.stdout, errors: process.stderr },
+  streams: WatchStreams = { input: process.stdin, output: standardOutput, errors: standardError },
 ): Promise<number> {
   const gateway = new GatewayClient(remote);
   const variables = exactObject(variablesOf(flags.variables ?? '{}'));

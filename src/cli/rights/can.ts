@@ -12,6 +12,7 @@ import { userNamed } from '../../auth/identity/user-named.ts';
 import { readServedRoles } from '../../auth/rights/served-roles.ts';
 import type { AccessDecision } from '../../auth/rights/subject-access-review.ts';
 import { PortolanError } from '../../base/errors.ts';
+import { standardOutput } from '../../base/output/standard-streams.ts';
 import { oneLine } from '../../base/text/terminal-line.ts';
 import type { Config } from '../../config/options.ts';
 import { connect } from '../../kube/client/connection.ts';
@@ -45,7 +46,7 @@ export type CanConfig = Pick<Config, 'kubeconfig' | 'context' | 'inCluster' | 'j
 export async function can(
   config: CanConfig,
   question: Question,
-  output: { write(text: string): unknown } = process.stdout,
+  output: { write(text: string): unknown } = standardOutput,
 ): Promise<number> {
   if (question.as === '') throw new PortolanError('BAD_USER_INPUT', 'Say who asks: --as alice.');
   const connection = await connect(oneClusterOf(config, 'can'));

@@ -1,6 +1,7 @@
 /** `portolan rbac`: the roles that the gateway's own account needs in a cluster, as YAML. */
 import { gatewayRoles } from '../../access/gateway-rules.ts';
 import { PortolanError } from '../../base/errors.ts';
+import { standardError, standardOutput } from '../../base/output/standard-streams.ts';
 import { oneLine } from '../../base/text/terminal-line.ts';
 import type { Resource } from '../../catalog/resources/resource.ts';
 import type { Config } from '../../config/options.ts';
@@ -45,7 +46,7 @@ interface Outputs {
  */
 export async function rbac(
   config: RbacConfig,
-  { out, notes }: Outputs = { out: process.stdout, notes: process.stderr },
+  { out, notes }: Outputs = { out: standardOutput, notes: standardError },
 ): Promise<number> {
   const cluster = oneClusterOf(config, 'rbac');
   const accepts = credentialKinds(config.auth);

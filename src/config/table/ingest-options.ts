@@ -8,6 +8,7 @@ export const ingestOptions = {
   kubeconfig: {
     key: 'kubeconfig',
     value: 'path',
+    isPath: true,
     help: 'Kubeconfig file; otherwise $KUBECONFIG, otherwise ~/.kube/config.',
     commands: clusters,
     schema: text.optional(),
@@ -89,6 +90,7 @@ export const ingestOptions = {
   data: {
     key: 'data',
     value: 'path',
+    isPath: true,
     help: 'SQLite file. serve keeps it and goes on from it; without it the data lives in a temporary folder.',
     commands: running,
     schema: text.optional(),

@@ -10,6 +10,8 @@ export interface OptionDefinition {
   readonly value?: string;
   /** The option may be repeated, or hold a list separated by commas. */
   readonly list?: true;
+  /** The value is the path of a file. In portolan.yaml it is relative to the folder of that file. */
+  readonly isPath?: true;
   readonly help: string;
   /** The default as --help prints it, when that differs from the parsed value. */
   readonly shown?: string;

@@ -110,6 +110,7 @@ export const queryOptions = {
   relations: {
     key: 'relations',
     value: 'file',
+    isPath: true,
     help: 'A YAML file that declares relations between kinds, and switches relations off.',
     commands: [...running, 'schema'],
     schema: text.optional(),

@@ -51,6 +51,7 @@ export const serverOptions = {
   tlsCert: {
     key: 'tlsCert',
     value: 'file',
+    isPath: true,
     help: 'Certificate of the gateway in PEM, with --tls-key. Read again when it changes.',
     commands: ['serve'],
     schema: text.optional(),
@@ -58,6 +59,7 @@ export const serverOptions = {
   tlsKey: {
     key: 'tlsKey',
     value: 'file',
+    isPath: true,
     help: 'Private key of --tls-cert in PEM.',
     commands: ['serve'],
     schema: text.optional(),
@@ -65,6 +67,7 @@ export const serverOptions = {
   clientCa: {
     key: 'clientCa',
     value: 'file',
+    isPath: true,
     help: 'Authorities of client certificates in PEM, for --auth certificate.',
     commands: ['serve'],
     schema: text.optional(),
@@ -72,6 +75,7 @@ export const serverOptions = {
   proxyClientCa: {
     key: 'proxyClientCa',
     value: 'file',
+    isPath: true,
     help: 'Authorities of the certificates of front proxies in PEM, for --auth proxy.',
     commands: ['serve'],
     schema: text.optional(),
@@ -127,6 +131,7 @@ export const serverOptions = {
   auditLog: {
     key: 'auditLog',
     value: 'path',
+    isPath: true,
     help: 'File to which every denial is appended as a line of JSON; - for standard output.',
     commands: ['serve'],
     schema: text.optional(),

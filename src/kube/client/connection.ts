@@ -46,6 +46,8 @@ export interface ClusterOptions {
   readonly inline?: InlineKubeconfig | undefined;
   /** Path of a kubeconfig file. */
   readonly kubeconfig?: string | undefined;
+  /** See KubeconfigOptions.isFound. */
+  readonly isFound?: boolean | undefined;
   readonly context?: string | undefined;
   /** True: only this Pod's service account. */
   readonly inCluster?: boolean | undefined;

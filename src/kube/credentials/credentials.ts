@@ -11,10 +11,10 @@
  * up token files. It runs a plugin once for each concurrent request, and cannot renew an OIDC token.
  */
 import { createHash, X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf, PortolanError } from '../../base/errors.ts';
+import { readSmallFile } from '../../base/read-small-file.ts';
 import { type Transport, transportThrough } from '../http/dispatcher.ts';
 import { providerHeaders } from './auth-provider.ts';
 import { runExecPlugin } from './exec-credential.ts';
@@ -84,9 +84,9 @@ export async function loadCredentials(
   options: { readonly env: NodeJS.ProcessEnv; readonly clock: Clock },
 ): Promise<Credentials> {
   const now = options.clock.now();
-  const material = await readMaterial(config);
+  const material = readMaterial(config);
   const headers = await headersOf(config);
-  if (config.tokenFile !== undefined) headers['authorization'] = `Bearer ${await readToken(config.tokenFile, config)}`;
+  if (config.tokenFile !== undefined) headers['authorization'] = `Bearer ${readToken(config.tokenFile, config)}`;
   let expiresAt = Number.POSITIVE_INFINITY;
   let refreshAt = now + refreshMs;
   if (config.oidc !== undefined) {
@@ -120,7 +120,7 @@ export async function loadCredentials(
  * identity provider and no plugin.
  */
 export async function loadWithoutIdentity(config: ClusterConfig, clock: Clock): Promise<Credentials> {
-  const { ca } = await readMaterial({ ...config, user: { name: 'caller' } });
+  const { ca } = readMaterial({ ...config, user: { name: 'caller' } });
   const transport = transportOf(config, { ca, cert: undefined, key: undefined });
   return {
     headers: {},
@@ -133,7 +133,7 @@ export async function loadWithoutIdentity(config: ClusterConfig, clock: Clock): 
 
 /** Validates the TLS material that needs no network and no plugin, so that an invalid file fails the start. */
 export async function checkStaticMaterial(config: ClusterConfig): Promise<void> {
-  const { ca, cert, key } = await readMaterial(config);
+  const { ca, cert, key } = readMaterial(config);
   try {
     // Otherwise an invalid CA would fail later, as a certificate that cannot be verified.
     if (ca !== undefined) new X509Certificate(ca);
@@ -158,19 +158,18 @@ interface Material {
   key: Buffer | string | undefined;
 }
 
-async function readMaterial(config: ClusterConfig): Promise<Material> {
+function readMaterial(config: ClusterConfig): Material {
   const { cluster, user } = config;
-  const read = async (file: string | undefined, data: string | undefined): Promise<Buffer | undefined> => {
-    if (file !== undefined) return readFile(file);
+  const read = (file: string | undefined, data: string | undefined): Buffer | undefined => {
+    if (file !== undefined) return readSmallFile(file);
     return data === undefined ? undefined : Buffer.from(data, 'base64');
   };
   try {
-    const [ca, cert, key] = await Promise.all([
-      read(cluster.caFile, cluster.caData),
-      read(user.certFile, user.certData),
-      read(user.keyFile, user.keyData),
-    ]);
-    return { ca, cert, key };
+    return {
+      ca: read(cluster.caFile, cluster.caData),
+      cert: read(user.certFile, user.certData),
+      key: read(user.keyFile, user.keyData),
+    };
   } catch (error) {
     throw new PortolanError(
       'CONFIGURATION',
@@ -197,9 +196,9 @@ async function headersOf(config: ClusterConfig): Promise<Record<string, string |
   return headers;
 }
 
-async function readToken(path: string, config: ClusterConfig): Promise<string> {
+function readToken(path: string, config: ClusterConfig): string {
   try {
-    const token = (await readFile(path, 'utf8')).trim();
+    const token = readSmallFile(path).toString('utf8').trim();
     if (token === '') throw new Error('it is empty');
     return token;
   } catch (error) {

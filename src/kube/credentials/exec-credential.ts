@@ -5,7 +5,7 @@
  * Never: lets the plugin prompt for input (standard input is empty), and never logs or reports its stdout.
  */
 import { spawn } from 'node:child_process';
-import { isAbsolute, join } from 'node:path';
+import { resolve } from 'node:path';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { list, record, text } from '../http/json.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
@@ -54,7 +54,8 @@ function run(
   options: { readonly env: NodeJS.ProcessEnv; readonly timeoutMs: number; readonly ca: Buffer | undefined },
 ): Promise<string> {
   // As in kubectl: a command with a separator is relative to the kubeconfig, any other is searched in PATH.
-  const program = /[/\\]/.test(command) && !isAbsolute(command) ? join(config.directory, command) : command;
+  // An absolute path, because `./plugin` in the folder `.` would become a name of the PATH.
+  const program = /[/\\]/.test(command) ? resolve(config.directory, command) : command;
   const env: NodeJS.ProcessEnv = { ...options.env, KUBERNETES_EXEC_INFO: execInfo(exec, config, options.ca) };
   for (const entry of list(exec['env'])) {
     const name = text(record(entry)?.['name']);

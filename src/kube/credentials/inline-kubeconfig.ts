@@ -1,7 +1,7 @@
 /**
- * A kubeconfig that came as text, from a Secret for instance. It may hold only inline data.
+ * A kubeconfig of somebody else: it came as text, from a Secret for instance, or it was found. It may hold only inline data.
  *
- * Who can write such a text must not gain the rights of this process: it can name no file to read and no command to run.
+ * Who can write it must not gain the rights of this process: it can name no file to read and no command to run.
  */
 import { parse } from 'yaml';
 import { list, record } from '../http/json.ts';
@@ -24,15 +24,22 @@ const refused = {
 export function readInline({ text }: InlineKubeconfig): KubeconfigEntries {
   const raw = record(parse(text, { merge: true }));
   if (raw === undefined) throw new Error('it is not a YAML mapping');
+  const found = reachOf(raw);
+  if (found !== null) {
+    const isPem = found.startsWith('c');
+    throw new Error(`it has ${found}, and only inline data is allowed: use ${isPem ? `${found}-data` : 'a token'}`);
+  }
+  return kubeconfigEntries(raw, '/');
+}
+
+/** The first member that names a file or a command; null where there is only inline data. */
+export function reachOf(raw: Readonly<Record<string, unknown>>): string | null {
   for (const [section, members] of Object.entries(refused)) {
     for (const entry of list(raw[section])) {
       const settings = record(record(entry)?.[section.slice(0, -1)]) ?? {};
       const found = members.find((member) => settings[member] !== undefined);
-      if (found !== undefined) {
-        const isPem = found.startsWith('c');
-        throw new Error(`it has ${found}, and only inline data is allowed: use ${isPem ? `${found}-data` : 'a token'}`);
-      }
+      if (found !== undefined) return found;
     }
   }
-  return kubeconfigEntries(raw, '/');
+  return null;
 }

@@ -6,14 +6,14 @@
  *
  * Several files are merged as in kubectl: the first entry with a name wins, and missing files are skipped.
  */
-import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import type { Cluster, User } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { messageOf, PortolanError } from '../../base/errors.ts';
+import { readSmallFile } from '../../base/read-small-file.ts';
 import { record, strings, text } from '../http/json.ts';
-import { type InlineKubeconfig, readInline } from './inline-kubeconfig.ts';
+import { type InlineKubeconfig, reachOf, readInline } from './inline-kubeconfig.ts';
 import { type KubeconfigEntries, type KubeconfigUser, kubeconfigEntries } from './kubeconfig-entries.ts';
 
 /** The options that select the configuration. */
@@ -22,6 +22,8 @@ export interface KubeconfigOptions {
   readonly inline?: InlineKubeconfig | undefined;
   /** Path of one kubeconfig file. Takes precedence over KUBECONFIG. */
   readonly kubeconfig?: string | undefined;
+  /** The user did not name `kubeconfig`: it may be somebody else's, so it may hold only inline data. */
+  readonly isFound?: boolean | undefined;
   /** Name of the context. Default: the current context of the files. */
   readonly context?: string | undefined;
   /** True: only the service account of this Pod. False: never. Undefined: when there is no kubeconfig. */
@@ -63,7 +65,7 @@ export function readClusterConfig(options: KubeconfigOptions): ClusterConfig {
   if (options.inline !== undefined) return readInlineConfig(options.inline, options.context);
   if (options.inCluster === true) return readServiceAccount(options);
   const files = kubeconfigFiles(options);
-  const loaded = files.paths.flatMap((path) => readFile(path, files.explicit));
+  const loaded = files.paths.flatMap((path) => readFile(path, files.explicit, options.isFound));
   if (loaded.length > 0) return pick(loaded, options.context);
   if (options.inCluster !== false && (options.env['KUBERNETES_SERVICE_HOST'] ?? '') !== '') {
     return readServiceAccount(options);
@@ -96,10 +98,10 @@ function kubeconfigFiles(options: KubeconfigOptions): { paths: readonly string[]
   return { paths: home === '' ? [] : [join(home, '.kube', 'config')], explicit: false };
 }
 
-function readFile(path: string, explicit: boolean): LoadedFile[] {
+function readFile(path: string, explicit: boolean, isFound = false): LoadedFile[] {
   let content: string;
   try {
-    content = readFileSync(path, 'utf8');
+    content = readSmallFile(path).toString('utf8');
   } catch (error) {
     if (!explicit && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw configuration(`The kubeconfig ${path} cannot be read (${messageOf(error)}): name a file that can.`, error);
@@ -107,13 +109,23 @@ function readFile(path: string, explicit: boolean): LoadedFile[] {
   try {
     const raw = record(parse(content, { merge: true }));
     if (raw === undefined) throw new Error('it is not a YAML mapping');
+    if (isFound) refuseReach(path, raw);
     return [{ path, config: kubeconfigEntries(raw, dirname(path)) }];
   } catch (error) {
+    if (error instanceof PortolanError) throw error;
     throw configuration(
       `The kubeconfig ${path} cannot be understood (${firstLine(messageOf(error))}): repair the file.`,
       error,
     );
   }
+}
+
+function refuseReach(path: string, raw: Readonly<Record<string, unknown>>): void {
+  const found = reachOf(raw);
+  if (found === null) return;
+  throw configuration(
+    `The kubeconfig ${path} has ${found}, which names a command or a file, and only a configuration that was found in the working directory names this kubeconfig: give --kubeconfig ${path} if you trust it.`,
+  );
 }
 
 /** @param advice what to do without a known context */
@@ -194,7 +206,7 @@ function readServiceAccount(options: KubeconfigOptions): ClusterConfig {
   const tokenFile = join(directory, 'token');
   try {
     if (host === '' || port === '') throw new Error('KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set');
-    readFileSync(tokenFile);
+    readSmallFile(tokenFile);
   } catch (error) {
     throw configuration(
       `There are no in-cluster credentials (${messageOf(error)}): run in a Pod whose service account token is mounted, or name a kubeconfig with --kubeconfig.`,

@@ -4,10 +4,10 @@
  * Owns: the tokens in `config.oidc`, which it replaces in place. A provider may keep the refresh token unchanged.
  * Never: writes the kubeconfig, starts a login, or follows a redirect. The API server verifies the token's signature.
  */
-import { readFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import type { Dispatcher } from 'undici';
 import { messageOf, PortolanError } from '../../base/errors.ts';
+import { readSmallFile } from '../../base/read-small-file.ts';
 import { createDispatcher, transportThrough } from '../http/dispatcher.ts';
 import { proxyFromEnvironment } from '../http/environment-proxy.ts';
 import { record, strings, text } from '../http/json.ts';
@@ -117,7 +117,7 @@ async function dispatcherFor(
   const data = text(settings['idp-certificate-authority-data']);
   const file = text(settings['idp-certificate-authority']);
   const path = file === undefined || isAbsolute(file) ? file : join(config.directory, file);
-  const ca = path !== undefined ? await readFile(path) : data === undefined ? undefined : Buffer.from(data, 'base64');
+  const ca = path !== undefined ? readSmallFile(path) : data === undefined ? undefined : Buffer.from(data, 'base64');
   const tls = ca === undefined ? {} : { ca };
   return createDispatcher(transportThrough(proxyFromEnvironment(issuer, env), tls));
 }

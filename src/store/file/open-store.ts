@@ -14,9 +14,11 @@ import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   existsSync,
+  lstatSync,
   openSync,
   readFileSync,
   readSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -116,7 +118,15 @@ function makeRoomFor(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isDirectory() === true) throw wrong('it is a directory');
   if (found?.isFile() === false) throw wrong('it is no regular file');
+  // SQLite follows a link of the file itself, and has its log beside where that leads.
+  const own = found === undefined ? file : realpathSync(file);
+  const link = filesBeside
+    .flatMap((end) => [`${file}${end}`, `${own}${end}`])
+    .find((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
+  if (link !== undefined) throw wrong(`${link} is a symbolic link, and would lead writes elsewhere`);
 }
+
+const filesBeside = ['-wal', '-shm', '-journal', '-lock', '-lock-journal', '-filling', '-damaged'];
 
 /** The lock is an exclusive transaction on a separate file. The kernel releases it however the process ends. */
 function takeLock(file: string, waitMs: number): Database {

@@ -1,0 +1,58 @@
+/**
+ * Standard output and standard error. No other file writes to them.
+ *
+ * Owns: what reaches a terminal. Texts of gateways, API servers and objects may have characters that a terminal obeys: they move the
+ * cursor, hide lines, set the title. Each text passes `visibleText` here, whoever made it.
+ * Never: sends a control sequence but that of `rewrite`.
+ */
+import { writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { visibleText } from '../text/visible-text.ts';
+import { reportClosedOutput } from './closed-output.ts';
+
+/** To the start of the line, which is cleared. */
+const startOfLine = '\r\x1b[K';
+
+export interface Output {
+  readonly isTerminal: boolean;
+  /** False if the reader is slow. */
+  write(text: string): boolean;
+  /** Writes over the last line of a terminal. Elsewhere the same as `write`. */
+  rewrite(text: string): boolean;
+}
+
+/** Of the main thread. `drain` comes after a `write` that returned false. */
+export const standardOutput = {
+  ...outputTo(1, (text) => process.stdout.write(text)),
+  on: (event: 'drain', listener: () => void): unknown => process.stdout.on(event, listener),
+  off: (event: 'drain', listener: () => void): unknown => process.stdout.off(event, listener),
+};
+
+/** Of every thread. */
+export const standardError: Output = outputTo(2, (text) => writeAtOnce(2, text));
+
+function outputTo(descriptor: number, send: (text: string) => boolean): Output {
+  const isTerminal = isatty(descriptor);
+  const shown = (text: string): string => visibleText(text, isTerminal ? 'all' : 'controls');
+  return {
+    isTerminal,
+    write: (text) => send(shown(text)),
+    rewrite: (text) => send(`${isTerminal ? startOfLine : ''}${shown(text)}`),
+  };
+}
+
+/** A process that ends must not lose its last lines. A reader that is gone must not end the process. */
+function writeAtOnce(descriptor: number, text: string): boolean {
+  for (let rest = Buffer.from(text); rest.length > 0; ) {
+    try {
+      rest = rest.subarray(writeSync(descriptor, rest));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EPIPE') reportClosedOutput();
+      // The pipe is full: its reader is slow.
+      if (code !== 'EAGAIN') return true;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+  return true;
+}

@@ -1,0 +1,57 @@
+/**
+ * The rules for a portolan.yaml that lies in the working directory and that nobody named. The folder may be somebody else's, such as a
+ * cloned repository.
+ *
+ * Such a file chooses what is served and how. It never chooses who else reaches the gateway, where callers' tokens go, and which files
+ * outside its folder are written. What its kubeconfig may hold is decided where that file is read (src/kube/credentials/kubeconfig.ts).
+ */
+import { lstatSync, realpathSync, type Stats } from 'node:fs';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { PortolanError } from '../base/errors.ts';
+import { isLoopback } from '../base/is-loopback.ts';
+import { type Config, flagOf } from './options.ts';
+
+/** What a value of the file would do; null if the file may have it. */
+const harms: { readonly [K in keyof Config]?: (config: Config, folder: string) => string | null } = {
+  host: ({ host }) => (isLoopback(host) ? null : 'lets other machines reach the gateway'),
+  auth: ({ auth }) => (auth.includes('none') ? 'lets everybody see everything' : null),
+  clientCa: () => 'decides who the callers are',
+  proxyClientCa: () => 'decides who the callers are',
+  allowOrigin: ({ allowOrigin }) =>
+    allowOrigin.every((origin) => isLoopback(new URL(origin).hostname)) ? null : 'lets pages of other machines ask',
+  kubeconfig: ({ auth }) => (auth.includes('token') ? 'decides where the tokens of callers go' : null),
+  data: ({ data = '' }, folder) => writes(data, folder),
+  auditLog: ({ auditLog = '' }, folder) => (auditLog === '-' ? null : writes(auditLog, folder)),
+};
+
+/** @throws PortolanError CONFIGURATION for the first of the keys whose value goes too far. */
+export function refuseHarm(keys: readonly (keyof Config)[], config: Config, file: string): void {
+  for (const key of keys) {
+    const harm = harms[key]?.(config, dirname(file)) ?? null;
+    if (harm === null) continue;
+    throw new PortolanError(
+      'CONFIGURATION',
+      `${key} in ${file} ${harm}, and nobody named this file: start with --config ${file} if you trust it, or give ${flagOf(key)}.`,
+    );
+  }
+}
+
+function writes(path: string, folder: string): string | null {
+  return isInside(path, folder) ? null : 'writes outside of its folder';
+}
+
+/** Does a new file at the path lie in the folder, also by the symbolic links on the way? */
+function isInside(path: string, folder: string): boolean {
+  const found = (at: string): Stats | undefined => lstatSync(at, { throwIfNoEntry: false });
+  try {
+    const full = resolve(path);
+    if (found(full)?.isSymbolicLink() === true) return false;
+    let parent = dirname(full);
+    while (found(parent) === undefined) parent = dirname(parent);
+    const way = relative(realpathSync(folder), realpathSync(parent));
+    return !isAbsolute(way) && way.split(sep)[0] !== '..';
+  } catch {
+    // A symbolic link that leads nowhere yet, or text that is no path.
+    return false;
+  }
+}

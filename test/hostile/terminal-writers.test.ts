@@ -1,0 +1,30 @@
+/** Only one file writes to standard output and standard error, so that every text passes its check. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const source = fileURLToPath(new URL('../../src/', import.meta.url));
+
+/** What writes to an output of the process, or passes one on. Listeners for errors of an output do not write. */
+const writer =
+  /process\.(?:stdout|stderr)(?!\.(?:on|removeAllListeners)\()|\bconsole\.\w+\(|\bwriteSync\(|\/dev\/(?:tty|stdout|stderr)|stdio:.*inherit/;
+
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.(?:ts|js)$/.test(name) && !/\.test\.ts$|generated\//.test(name))
+  // Modules that `portolan client-config` prints, for applications.
+  .filter((name) => !name.startsWith('graphql/client/modules/'));
+
+test('no other file writes to them', () => {
+  expect(files.length).toBeGreaterThan(500);
+  expect(files.filter((name) => writer.test(code(name))).toSorted()).toEqual([
+    'base/output/standard-streams.ts',
+    // One fixed sentence for a Node that cannot read TypeScript.
+    'portolan.js',
+  ]);
+});
+
+/** The text without comments. */
+function code(name: string): string {
+  return readFileSync(join(source, name), 'utf8').replace(/^\s*(?:\/?\*|\/\/).*$/gm, '');
+}

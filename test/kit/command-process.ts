@@ -1,0 +1,71 @@
+/** Commands as a person runs them: a process with its output in pipes, or on a terminal of its own. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+const entries = {
+  portolan: fileURLToPath(new URL('../../src/portolan.js', import.meta.url)),
+  'kubectl-portolan': fileURLToPath(new URL('../../src/kubectl-portolan.js', import.meta.url)),
+} as const;
+
+export interface CommandOptions {
+  /** The working directory, and the home of the user. */
+  readonly folder: string;
+  readonly home?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly program?: keyof typeof entries;
+  /** Ends the command by SIGTERM as soon as its output, or its log, has this text. */
+  readonly until?: string | RegExp;
+}
+
+export interface EndedCommand {
+  readonly code: number | null;
+  /** On a terminal, both outputs. */
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs it to its end, with empty standard input. */
+export function runCommand(args: readonly string[], options: CommandOptions): Promise<EndedCommand> {
+  return ending([process.execPath, entries[options.program ?? 'portolan'], ...args], options);
+}
+
+/** util-linux's script makes terminals. */
+export const hasTerminals = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '');
+/** The end of a suite's name that says why it is skipped. */
+export const missingTerminals = hasTerminals ? '' : ' (needs script of util-linux)';
+
+/** The same on a terminal. Line breaks are those of the terminal: CR and LF. */
+export function runOnTerminal(args: readonly string[], options: CommandOptions): Promise<EndedCommand> {
+  const quoted = [process.execPath, entries[options.program ?? 'portolan'], ...args].map(
+    (each) => `'${each.replaceAll("'", `'\\''`)}'`,
+  );
+  return ending(['script', '--quiet', '--return', '--command', `exec ${quoted.join(' ')}`, '/dev/null'], options);
+}
+
+async function ending([file = '', ...args]: readonly string[], options: CommandOptions): Promise<EndedCommand> {
+  const { folder, home = folder, environment, until } = options;
+  const child = spawn(file, args, {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: home, TMPDIR: home, TERM: 'xterm', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let seen = '';
+  const look = (chunk: Buffer): void => {
+    seen += chunk;
+    if (until !== undefined && seen.search(until) >= 0) child.kill('SIGTERM');
+  };
+  child.stdout.on('data', look);
+  child.stderr.on('data', look);
+  const [[code], out, err] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
+  return { code: code as number | null, out, err };
+}
+
+/** The commands that --help lists, without `help` itself. */
+export async function commandsOf(folder: string, program: keyof typeof entries = 'portolan'): Promise<string[]> {
+  const { out } = await runCommand(['--help'], { folder, program });
+  const [, section = ''] = /\nCommands:\n(.*?)\n\n/s.exec(out) ?? [];
+  const names = section.split('\n').flatMap((line) => /^ {2}([a-z][\w-]*)/.exec(line)?.[1] ?? []);
+  return names.filter((name) => name !== 'help');
+}
