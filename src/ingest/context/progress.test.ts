@@ -11,6 +11,7 @@ const east: ClusterProgress = {
   resourcesTotal: 3,
   objects: 7,
   failing: [],
+  stale: [],
   unmatched: null,
 };
 const failing = [{ cluster: 'west', resource: 'everything', error: 'it is down' }];

@@ -150,10 +150,11 @@ class MetricsRegistry implements Metrics {
     });
     this.#part('readers', () => this.#store.setReaders(reader.stats()));
     this.#part('readiness', () => {
-      const { disk, failing, ready } = progress();
+      const { disk, failing, fault, ready, rebuilds } = progress();
       this.#store.setReady(ready);
       leftOut += this.#resources.setFailing(failing);
       this.#store.setDisk(disk ?? null);
+      this.#store.setFault(fault ?? null, rebuilds ?? 0);
     });
     this.#config.set(this.#options.config ?? { waiting: [], isRefused: false });
     this.#secrets.set(this.#options.refusedSecrets?.() ?? 0);

@@ -11,6 +11,7 @@
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { Reader } from '../../store/types/lease.ts';
 import type { IngestStatus } from '../../store/types/progress.ts';
+import type { StoreTrouble } from '../../store/types/store-fault.ts';
 import type { DiskUse } from '../../store/types/writer.ts';
 
 /** The body of /readyz. */
@@ -25,6 +26,10 @@ export interface Readiness {
 export interface Progress {
   readonly ready: boolean;
   readonly failing: readonly Failing[];
+  /** The fault of the store that lasts; absent or null while there is none. */
+  readonly fault?: StoreTrouble | null;
+  /** How often the store was made anew since the process started. */
+  readonly rebuilds?: number;
   /** Use of the disk; absent or null before the store is open. */
   readonly disk?: DiskUse | null;
   readonly [detail: string]: unknown;
@@ -46,7 +51,8 @@ const patience = 300;
 
 /** The progress with a phase for each failing resource; null where the store has none. Never rejects. */
 export async function readinessOf(progress: Progress, reader: Reader): Promise<Readiness> {
-  const status = !progress.ready ? 'starting' : progress.failing.length > 0 ? 'degraded' : 'ready';
+  const fails = progress.failing.length > 0 || (progress.fault ?? null) !== null;
+  const status = !progress.ready ? 'starting' : fails ? 'degraded' : 'ready';
   if (progress.failing.length === 0) return { ...progress, status };
   const phases = await phasesIn(reader).catch(() => new Map<string, IngestStatus['phase']>());
   const failing = progress.failing.map(({ error, ...failure }) => ({

@@ -11,6 +11,7 @@
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
+import type { FileSeal } from '../file/file-seal.ts';
 import type { Database } from '../sqlite/database.ts';
 import { CommitSignal } from './commit-signal.ts';
 import { KindLogs } from './kind-logs.ts';
@@ -40,6 +41,9 @@ export class WriteSession {
   /** What the change log has of each kind. */
   readonly logs: KindLogs;
   readonly #epoch: string;
+  readonly #seal: FileSeal;
+  /** From the begin of a transaction to its end, because any statement in it may write pages that the cache has no room for. */
+  #writes = false;
   #counters: Counters;
   #atBegin: (() => (() => void) | null) | null = null;
   #beforeBegin: () => void = () => {};
@@ -48,8 +52,9 @@ export class WriteSession {
   /** The running transaction, left open or not. */
   #running: OpenTransaction | null = null;
 
-  constructor(database: Database, log: Logger) {
+  constructor(database: Database, log: Logger, seal: FileSeal) {
     this.database = database;
+    this.#seal = seal;
     this.committed = new CommitSignal((error) => log.error({ error: messageOf(error) }, 'a commit listener failed'));
     this.#epoch = String(database.statement(`SELECT value FROM meta WHERE key = 'epoch'`).get()?.[0]);
     const row = must(
@@ -123,7 +128,14 @@ export class WriteSession {
 
   #begin(): OpenTransaction {
     this.#beforeBegin();
-    this.database.begin();
+    this.#seal.begin('log');
+    this.#writes = true;
+    try {
+      this.database.begin();
+    } catch (error) {
+      this.#written();
+      throw error;
+    }
     const before = this.#counters;
     this.#counters = { ...before };
     this.#running = { before, after: null, lost: new Set(), kindIds: new Set(), bytes: 0 };
@@ -134,6 +146,7 @@ export class WriteSession {
     try {
       return this.database.finish(work);
     } catch (error) {
+      this.#written();
       this.#counters = open.before;
       this.logs.undo();
       this.#open = null;
@@ -146,8 +159,15 @@ export class WriteSession {
     this.#save(before);
     this.logs.save();
     this.database.commit();
+    this.#written();
     this.logs.committed();
     this.#open = null;
+  }
+
+  /** The transaction is over: nothing writes into the log until the next one. */
+  #written(): void {
+    if (this.#writes) this.#seal.end('log');
+    this.#writes = false;
   }
 
   #notify({ before, after, kindIds }: OpenTransaction): void {
