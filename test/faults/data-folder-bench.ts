@@ -67,8 +67,12 @@ export interface DataFolder {
   saysWithin(check: (readiness: Readiness) => void): Promise<number>;
   /** Waits until everything is right, at most thirty seconds. Returns the milliseconds. */
   wellWithin(): Promise<number>;
-  /** Ends changes and questions, and the gateway. */
-  close(): Promise<void>;
+  /** Resolves when some more answers have been right. */
+  answered(): Promise<void>;
+  /** Resolves when no answer has shown a change for longer than an answer without a sign of its age may. */
+  outdated(): Promise<void>;
+  /** Ends all, and prints what was judged. Asserts that nothing was wrong. */
+  end(): Promise<void>;
 }
 
 function textOf(name: string, v: number): string {
@@ -90,7 +94,7 @@ const questions: readonly { readonly document: string; readonly whole: number }[
     whole: Array.from({ length: objects }, (_, index) => `c${index}`).filter((name) => name.includes('c1')).length,
   },
 ];
-const changesDocument = `subscription ($since: String) { configMapsChanges(since: $since) {
+const changesDocument = `subscription ($since: String) { configMapChanges(since: $since) {
   phase reset cursor removedIds changes { type id object { metadata { name } raw } } } }`;
 
 class Oracle {
@@ -117,6 +121,16 @@ class Oracle {
     return new Map(this.#shown);
   }
 
+  /** Milliseconds since the oldest change that no answer has shown yet. */
+  unshownMs(): number {
+    let oldest = performance.now();
+    for (const [name, versions] of this.#versions) {
+      const next = versions[this.#shown.get(name) ?? 0];
+      if (next !== undefined) oldest = Math.min(oldest, next.at);
+    }
+    return performance.now() - oldest;
+  }
+
   judgeObject({ metadata: { name }, raw }: FoundObject): number | null {
     const v = Number(raw?.data?.v);
     const isRight = v >= 1 && v <= this.current(name) && raw.data.text === textOf(name, v);
@@ -125,10 +139,18 @@ class Oracle {
     return null;
   }
 
-  judge(answer: Answer, asked: { readonly at: number; readonly floor: ReadonlyMap<string, number> }, whole: number): void {
-    if (answer.errors !== undefined) return this.judgeErrors(answer.errors);
+  judge(
+    answer: Answer,
+    asked: { readonly at: number; readonly floor: ReadonlyMap<string, number> },
+    whole: number,
+  ): void {
+    if (answer.errors !== undefined) {
+      this.judgeErrors(answer.errors);
+      return;
+    }
     this.answers += 1;
-    const { nodes, totalCount } = (answer.data as { configMaps: { nodes: FoundObject[]; totalCount?: number } }).configMaps;
+    const { nodes, totalCount } = (answer.data as { configMaps: { nodes: FoundObject[]; totalCount?: number } })
+      .configMaps;
     const stale = (answer.extensions?.['portolan'] as { stale?: unknown[] } | undefined)?.stale;
     if (stale !== undefined) this.stale += 1;
     if (nodes.length !== whole || (totalCount ?? objects) !== objects) {
@@ -141,7 +163,9 @@ class Oracle {
       if (v < (asked.floor.get(name) ?? 0)) this.wrong.push(`${name} at ${v}, was shown at ${asked.floor.get(name)}`);
       const next = this.#versions.get(name)?.find((version) => version.v === v + 1);
       if (stale === undefined && next !== undefined && next.at < asked.at - freshMs) {
-        this.wrong.push(`${name} at ${v}, changed ${Math.round(asked.at - next.at)} ms before, without a sign of its age`);
+        this.wrong.push(
+          `${name} at ${v}, changed ${Math.round(asked.at - next.at)} ms before, without a sign of its age`,
+        );
       }
       this.#shown.set(name, Math.max(v, this.#shown.get(name) ?? 0));
     }
@@ -175,12 +199,12 @@ class Subscriber {
   async #run(): Promise<void> {
     while (!this.#stopped) {
       await new Promise<void>((resolve) => {
-        const end = this.#client.subscribe<{ configMapsChanges: Message }>(
+        const end = this.#client.subscribe<{ configMapChanges: Message }>(
           { query: changesDocument, variables: { since: this.#cursor } },
           {
             next: ({ data, errors }) => {
               if (errors !== undefined) this.#oracle.judgeErrors(errors);
-              else if (data) this.#take(data.configMapsChanges);
+              else if (data) this.#take(data.configMapChanges);
             },
             error: (error) => {
               if (Array.isArray(error)) this.#oracle.judgeErrors(error);
@@ -261,11 +285,12 @@ export async function dataFolder(folder: string, seed = 1): Promise<DataFolder> 
     }
   });
   const areEqual = (): void => {
-    for (const { held } of all) {
-      const found = [...held.values()].map(({ metadata: { name }, raw }) => `${name} ${raw.data.v}`).sort();
-      const expected = Array.from({ length: objects }, (_, index) => `c${index} ${oracle.current(`c${index}`)}`).sort();
-      expect(found).toEqual(expected);
-    }
+    const expected = Array.from({ length: objects }, (_, index) => `c${index} ${oracle.current(`c${index}`)}`).sort();
+    const differs = all.filter(({ held }) => {
+      const found = [...held.values()].map(({ metadata: { name }, raw }) => `${name} ${raw.data.v}`);
+      return found.sort().join() !== expected.join();
+    });
+    if (differs.length > 0) throw new Error(`${differs.length} subscribers differ: ${JSON.stringify(oracle.errors)}`);
   };
   const within = async (milliseconds: number, check: () => Promise<void> | void): Promise<number> => {
     const began = performance.now();
@@ -273,6 +298,10 @@ export async function dataFolder(folder: string, seed = 1): Promise<DataFolder> 
     return Math.round(performance.now() - began);
   };
   let closing: Promise<void> | null = null;
+  const closed = (): Promise<void> => {
+    closing ??= close();
+    return closing;
+  };
   const close = async (): Promise<void> => {
     stop.abort();
     clearInterval(changes);
@@ -303,9 +332,19 @@ export async function dataFolder(folder: string, seed = 1): Promise<DataFolder> 
       });
       return took;
     },
-    close: () => (closing ??= close()),
+    async answered() {
+      const enough = oracle.answers + 20;
+      await eventually(() => expect(oracle.answers).toBeGreaterThan(enough), 30_000, 20);
+    },
+    outdated: () => eventually(() => expect(oracle.unshownMs()).toBeGreaterThan(freshMs), 60_000, 50),
+    async end() {
+      await closed();
+      const { answers, stale, messages, errors, wrong } = oracle;
+      process.stdout.write(`judged: ${JSON.stringify({ answers, stale, messages, errors, wrong: wrong.length })}\n`);
+      expect(wrong).toEqual([]);
+    },
   };
-  onTestFinished(() => bench.close().catch(() => {}));
+  onTestFinished(() => closed().catch(() => {}));
   await bench.wellWithin();
   return bench;
 }

@@ -5,7 +5,7 @@
  */
 import { closeSync, cpSync, fstatSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { seededRandom } from '../kit/seeded-random.ts';
 import { temporaryDirectory } from '../kit/temporary-directory.ts';
 import { type DataFolder, dataFolder } from './data-folder-bench.ts';
@@ -25,8 +25,20 @@ async function isMadeAnew(bench: DataFolder, rebuilds: number): Promise<void> {
   const errors = bench.gateway.log.filter(({ level, msg }) => level === 50 && msg.includes('is lost'));
   expect(errors).toHaveLength(rebuilds);
   expect(bench.judged.wrong).toEqual([]);
-  console.log(JSON.stringify({ rebuilds, said, well, ...bench.judged, why: errors.at(-1)?.msg }));
+  took.said.push(said);
+  took.well.push(well);
 }
+
+/** Milliseconds of each fault of a test. */
+const took = { said: [] as number[], well: [] as number[] };
+
+afterEach(({ task }) => {
+  const [said, well] = [took.said, took.well].map((each) => `${Math.min(...each)} to ${Math.max(...each)} ms`);
+  if (took.well.length > 0)
+    process.stdout.write(`${task.name}: ${took.well.length} faults, said after ${said}, well ${well} later\n`);
+  took.said.length = 0;
+  took.well.length = 0;
+});
 
 function emptied(folder: string): void {
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
@@ -40,7 +52,7 @@ test('a folder that is emptied, removed, or moved away', { timeout: 180_000 }, a
   await isMadeAnew(bench, 2);
   renameSync(bench.folder, `${bench.folder}-moved`);
   await isMadeAnew(bench, 3);
-  await bench.close();
+  await bench.end();
 });
 
 test('an older folder in place of the folder: moved there, and copied over it', { timeout: 180_000 }, async () => {
@@ -54,17 +66,20 @@ test('an older folder in place of the folder: moved there, and copied over it', 
   await isMadeAnew(bench, 1);
   cpSync(older, bench.folder, { recursive: true, force: true });
   await isMadeAnew(bench, 2);
-  await bench.close();
+  await bench.end();
 });
 
-test('pages overwritten at random places, the first among them', { timeout: 60_000 + seeds.length * 40_000 }, async () => {
+test('pages overwritten at random places, the first among them', {
+  timeout: 60_000 + seeds.length * 40_000,
+}, async () => {
   const bench = await dataFolder(join(temporaryDirectory('data'), 'data'));
   for (const [at, seed] of seeds.entries()) {
     const random = seededRandom(seed);
+    await bench.answered();
     overwrite(seed % 4 === 0 ? `${bench.file}-wal` : bench.file, random, seed % 3 === 0);
     await isMadeAnew(bench, at + 1);
   }
-  await bench.close();
+  await bench.end();
 });
 
 /** Overwrites one to twenty pages with random bytes. */

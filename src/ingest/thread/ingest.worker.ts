@@ -52,13 +52,13 @@ function opened(reason: string | null): IngestHost {
   });
   const context = { options, writer, open, post, clock: systemClock, random: Math.random, log };
   const host = new IngestHost({ ...context, ...(lost === undefined ? {} : { lost }) });
-  writer.onDamage(() => void rebuild(writer));
+  writer.onDamage((why) => void rebuild(writer, why));
   running = { host, writer };
   return host;
 }
 
 /** The store is lost: ingest stops, and starts again on a file that is made anew. */
-async function rebuild(writer: StoreWriter): Promise<void> {
+async function rebuild(writer: StoreWriter, reason: string): Promise<void> {
   if (running?.writer !== writer) return;
   const { host } = running;
   running = null;
@@ -74,7 +74,7 @@ async function rebuild(writer: StoreWriter): Promise<void> {
     await systemClock.sleep(rebuilds.next());
     if (closing) return;
     try {
-      const anew = opened(fault.error);
+      const anew = opened(reason);
       anew.start();
       await register();
       return;

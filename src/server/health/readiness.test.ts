@@ -37,6 +37,13 @@ test('without a store there are no phases, but an answer', async () => {
   expect(found).toEqual(failing.map((each) => ({ ...each, phase: null })));
 });
 
+test('a fault of the store is no state of being ready', async () => {
+  const { reader } = engineFixture();
+  const fault = { kind: 'full', error: 'The disk is full.', since: 1 } as const;
+  expect(await readinessOf({ ready: true, failing: [], fault }, reader)).toMatchObject({ status: 'degraded', fault });
+  expect(await readinessOf({ ready: true, failing: [], fault: null }, reader)).toMatchObject({ status: 'ready' });
+});
+
 test('while all is well no reader is asked', async () => {
   const { reader } = engineFixture();
   let asked = 0;

@@ -39,7 +39,7 @@ export class FaultWatch {
   #lookAt = Number.NEGATIVE_INFINITY;
   #mendedAt = Number.NEGATIVE_INFINITY;
   #leastUntil = Number.NEGATIVE_INFINITY;
-  #onDamage: () => void = () => {};
+  #onDamage: (reason: string) => void = () => {};
   #onTrouble: (trouble: StoreTrouble | null) => void = () => {};
 
   constructor(database: Database, options: FaultWatchOptions) {
@@ -60,13 +60,13 @@ export class FaultWatch {
 
   /** Call before a transaction. @throws StoreFault (`lost`) when the file must not be written any more. */
   refuseIfLost(): void {
-    const broken = this.#damage === null ? this.#options.seal.broken() : null;
+    const broken = this.#damage === null ? this.#broken() : null;
     if (broken !== null) this.report(broken);
     if (this.#damage !== null) throw this.#damage.fault;
   }
 
-  /** Sets the listener for a lost file. It is called once, through setImmediate. */
-  onDamage(listener: () => void): void {
+  /** Sets the listener for a lost file, with the reason. It is called once, through setImmediate. */
+  onDamage(listener: (reason: string) => void): void {
     this.#onDamage = listener;
   }
 
@@ -81,7 +81,7 @@ export class FaultWatch {
       const message = `The store ${this.#file} is lost (${reason}); it is made anew, and everything is listed again.`;
       this.#damage = { fault: new StoreFault('lost', message, cause), reason };
       this.#begin({ kind: 'lost', error: message, since: this.#now() });
-      setImmediate(() => this.#onDamage());
+      setImmediate(() => this.#onDamage(reason));
     }
     return this.#damage.fault;
   }
@@ -94,6 +94,11 @@ export class FaultWatch {
     const found = this.#surroundings();
     if (found !== null) this.#begin({ ...found, since: this.#now() });
     else if (this.#trouble !== null && now >= this.#leastUntil) this.#try(write);
+  }
+
+  #broken(): string | null {
+    const { seal } = this.#options;
+    return seal.isOpener ? seal.broken() : null;
   }
 
   #try(write: () => void): void {
@@ -139,12 +144,12 @@ export class FaultWatch {
   }
 
   #full(): Pick<StoreTrouble, 'kind' | 'error'> {
-    const error = `The disk that holds ${this.#file} is full, so answers get older; free some space, or leave resources out with --exclude.`;
+    const error = `The disk that holds ${this.#file} is full, so answers may get older; free some space, or leave resources out with --exclude.`;
     return { kind: 'full', error };
   }
 
   #readonly(): Pick<StoreTrouble, 'kind' | 'error'> {
-    const error = `The store ${this.#file} or its folder is read-only, so answers get older; make both writable for the user of Portolan.`;
+    const error = `The store ${this.#file} or its folder is read-only, so answers may get older; make both writable for Portolan.`;
     return { kind: 'readonly', error };
   }
 
@@ -152,7 +157,7 @@ export class FaultWatch {
     const kind = faultOfCode(error.sqliteCode);
     if (kind === 'lost') return this.report(error.message, error);
     if (kind === null || kind === 'busy') return error;
-    const broken = this.#options.seal.broken();
+    const broken = this.#broken();
     if (broken !== null) return this.report(broken, error);
     const found = this.#surroundings() ?? (kind === 'readonly' ? this.#readonly() : null);
     if (kind === 'full') {

@@ -65,6 +65,7 @@ export class FileSeal {
   readonly #states: Int32Array;
   readonly #facts: Float64Array;
   readonly #paths: Readonly<Record<SealedPart, string>>;
+  #isOpener = false;
 
   /** @param file the database file */
   constructor(file: string, memory: SealMemory = sealMemory()) {
@@ -74,8 +75,14 @@ export class FileSeal {
     this.#paths = { file, log: `${file}-wal` };
   }
 
+  /** Has this instance opened the seal? Before that, the seal is the one of an earlier store. */
+  get isOpener(): boolean {
+    return this.#isOpener;
+  }
+
   /** The files at the paths are those of the store. Call it while nobody writes them. */
   open(): void {
+    this.#isOpener = true;
     Atomics.store(this.#states, states.trusted, 0);
     for (const part of ['file', 'log'] as const) {
       const found = this.#stat(part);

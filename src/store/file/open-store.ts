@@ -77,6 +77,9 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
       const fault = damageOf(file, lost) ?? (filled === 'lost' ? lostInFill : inspect(file, options.log, known));
       outcome = fault === null ? 'resumed' : 'rebuilt';
       if (fault !== null) clear(file, fault, options.log);
+    } else {
+      // A log without its file is the log of another file.
+      remove(file);
     }
     rmSync(noteOf(file), { force: true });
     const unsyncedFill = outcome === 'resumed' ? filled === 'goes on' : beginUnsyncedFill(file, boot);

@@ -42,11 +42,14 @@ export class WriteSession {
   readonly logs: KindLogs;
   readonly #epoch: string;
   readonly #seal: FileSeal;
-  /** From the begin of a transaction to its end, because any statement in it may write pages that the cache has no room for. */
+  /** Between `begin` and `end` of the seal. */
   #writes = false;
+  /** May SQLite write changed pages before the commit, for which its cache has no room? Its default. */
+  #spills = true;
   #counters: Counters;
   #atBegin: (() => (() => void) | null) | null = null;
   #beforeBegin: () => void = () => {};
+  #beforeCommit: () => void = () => {};
   /** The transaction that `fill` left open. */
   #open: OpenTransaction | null = null;
   /** The running transaction, left open or not. */
@@ -83,10 +86,15 @@ export class WriteSession {
     this.#beforeBegin = hook;
   }
 
+  /** Sets a hook that is called before every commit. An error of it rolls the transaction back. */
+  beforeCommit(hook: () => void): void {
+    this.#beforeCommit = hook;
+  }
+
   /** Runs `work` in one transaction and saves the counters with it. Must not be nested. */
   run<T>(work: () => T): T {
     this.settle();
-    const open = this.#begin();
+    const open = this.#begin({ spills: false });
     const result = this.#orUndo(open, () => {
       open.after = this.#atBegin?.() ?? null;
       const value = work();
@@ -102,7 +110,7 @@ export class WriteSession {
    * true once the transaction has `maxBytes`. A failure, now or at the commit, rolls the whole transaction back and calls `lost`.
    */
   fill(maxBytes: number, lost: () => void, work: () => number): boolean {
-    this.#open ??= this.#begin();
+    this.#open ??= this.#begin({ spills: true });
     const open = this.#open;
     open.lost.add(lost);
     this.#orUndo(open, () => {
@@ -126,10 +134,12 @@ export class WriteSession {
     this.#notify(open);
   }
 
-  #begin(): OpenTransaction {
+  /** @param spills bulk work writes more than memory should hold. All others write at the commit alone, so that the seal is open shortly. */
+  #begin({ spills }: { readonly spills: boolean }): OpenTransaction {
     this.#beforeBegin();
-    this.#seal.begin('log');
-    this.#writes = true;
+    if (spills !== this.#spills) this.database.pragma(`cache_spill = ${spills ? 1 : 0}`);
+    this.#spills = spills;
+    if (spills) this.#writing();
     try {
       this.database.begin();
     } catch (error) {
@@ -158,10 +168,17 @@ export class WriteSession {
   #commit({ before }: OpenTransaction): void {
     this.#save(before);
     this.logs.save();
+    this.#beforeCommit();
+    if (!this.#writes) this.#writing();
     this.database.commit();
     this.#written();
     this.logs.committed();
     this.#open = null;
+  }
+
+  #writing(): void {
+    this.#seal.begin('log');
+    this.#writes = true;
   }
 
   /** The transaction is over: nothing writes into the log until the next one. */

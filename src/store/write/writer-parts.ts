@@ -128,6 +128,7 @@ function openGuards(
     log,
   });
   const faults = new FaultWatch(database, { disk, seal, clock, log });
+  session.beforeCommit(() => faults.refuseIfLost());
   session.beforeBegin(() => {
     faults.refuseIfLost();
     wal.hold();

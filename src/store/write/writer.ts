@@ -33,8 +33,8 @@ export interface StoreWriter extends Writer {
   trouble(): StoreTrouble | null;
   /** Calls the listener when such a fault begins, and with null when it is mended. */
   onTrouble(listener: (trouble: StoreTrouble | null) => void): void;
-  /** Calls the listener once, through setImmediate, when the file is lost. Close the writer then, and open another one. */
-  onDamage(listener: () => void): void;
+  /** Calls the listener once, through setImmediate, when the file is lost. Close the writer then, and open another one with the reason. */
+  onDamage(listener: (reason: string) => void): void;
   /** Reports damage that a reader of the file has found. */
   reportDamage(reason: string): void;
   /** Calls the listener after each commit that changed the revision, the catalog or a layout. Returns the function that removes it. */
@@ -101,7 +101,7 @@ class SqliteWriter implements StoreWriter {
     this.#parts.faults.onTrouble(listener);
   }
 
-  onDamage(listener: () => void): void {
+  onDamage(listener: (reason: string) => void): void {
     this.#parts.faults.onDamage(listener);
   }
 

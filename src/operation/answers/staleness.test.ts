@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { allRows, noRows, unrestricted } from '../../access/scope.ts';
+import { Staleness } from './staleness.ts';
+
+const pods = { cluster: 'west', key: 'pods', since: 20 };
+const nodes = { cluster: 'west', key: 'nodes', since: 10 };
+
+test('an answer lists what it read, and nothing of which its caller sees no object', () => {
+  const staleness = new Staleness();
+  staleness.set([pods, nodes]);
+  expect(staleness.of((key) => key === 'pods', unrestricted)).toEqual([pods]);
+  expect(staleness.of(() => true, null)).toEqual([pods, nodes]);
+  const scopes = { id: 'pods alone', of: (key: string) => (key === 'pods' ? allRows : noRows) };
+  expect(staleness.of(() => true, scopes)).toEqual([pods]);
+});
+
+test('the version changes with the resources, so that no answer is kept beyond that', () => {
+  const staleness = new Staleness();
+  const before = staleness.version;
+  staleness.set([]);
+  expect(staleness.version).toBe(before);
+  staleness.set([pods]);
+  const with1 = staleness.version;
+  expect(with1).not.toBe(before);
+  staleness.set([{ ...pods }]);
+  expect(staleness.version).toBe(with1);
+});
+
+test('the oldest of some kinds in a cluster', () => {
+  const staleness = new Staleness();
+  staleness.set([pods, nodes, { ...nodes, cluster: 'east', since: 1 }]);
+  expect(staleness.since('west', ['pods', 'nodes', 'jobs'])).toBe(10);
+  expect(staleness.since('west', ['jobs'])).toBeNull();
+});
