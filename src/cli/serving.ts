@@ -286,7 +286,7 @@ async function startHttp(
     },
     keepAliveMs: config.keepAlive,
     source,
-    readiness: () => readinessOf(ingest.progress(), reader),
+    readiness: () => readinessOf(ingest.progress()),
     metrics,
     tabs: readWrittenExamples(),
     ...(config.preparedAnswers ? { pages: reader } : {}),

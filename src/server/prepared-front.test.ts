@@ -198,8 +198,8 @@ test('an answer says what ingest cannot bring up to date, and no kept answer hid
   for (let time = 0; time < 3; time += 1) expect(await shown()).toBeUndefined();
   const since = Date.UTC(2026, 10, 25);
   staleness.set([
-    { cluster: 'east', key: widgets, since },
-    { cluster: 'east', key: 'pods', since },
+    { cluster: 'east', key: widgets, since, phase: 'PARKED', error: 'full' },
+    { cluster: 'east', key: 'pods', since, phase: 'PARKED', error: 'full' },
   ]);
   const stale = [{ cluster: 'east', key: widgets, since: '2026-11-25T00:00:00.000Z' }];
   for (let time = 0; time < 3; time += 1) expect(await shown()).toEqual(stale);

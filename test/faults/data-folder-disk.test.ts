@@ -7,6 +7,9 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { silentLogger } from '../../src/base/log.ts';
+import { openStore } from '../../src/store/file/open-store.ts';
+import { data } from '../kit/graphql-client.ts';
 import { temporaryDirectory } from '../kit/temporary-directory.ts';
 import { type DataFolder, dataFolder, type Readiness } from './data-folder-bench.ts';
 
@@ -27,7 +30,16 @@ async function isSaid(
   expect(await bench.gateway.metrics()).toContain(`portolan_store_fault{kind="${kind}"} 1`);
   if (stops) await bench.outdated();
   await bench.answered();
-  if (stops) expect(bench.judged.stale).toBeGreaterThan(0);
+  if (stops) {
+    expect(bench.judged.stale).toBeGreaterThan(0);
+    const { resources } = await data<{ resources: unknown[] }>(
+      bench.gateway.url,
+      '{ resources(kinds: ["ConfigMap"]) { phase staleSince error } }',
+    );
+    expect(resources).toEqual([
+      { phase: expect.stringMatching(/PARKED|BACKOFF/), staleSince: expect.any(String), error: expect.any(String) },
+    ]);
+  }
   mend();
   const wellMs = await bench.wellWithin();
   expect(bench.judged.wrong).toEqual([]);
@@ -79,6 +91,21 @@ describe.skipIf(!isRoot)('a disk of its own, which only root can mount', () => {
       },
     );
     await bench.end();
+  });
+
+  test('a start on a full disk, and in a folder that cannot be changed', () => {
+    const onDisk = smallDisk(1024 * 1024);
+    fill(`${onDisk}-filler`);
+    const start = (file: string) => (): void => openStore(file, { log: silentLogger }).close();
+    expect(start(`${onDisk}.db`)).toThrow(expect.objectContaining({ code: 'CONFIGURATION', kind: 'full' }));
+    expect(start(`${onDisk}.db`)).toThrow('free some space');
+    const folder = temporaryDirectory('data');
+    execFileSync('chattr', ['+i', folder]);
+    try {
+      expect(start(join(folder, 'portolan.db'))).toThrow(expect.objectContaining({ kind: 'readonly' }));
+    } finally {
+      execFileSync('chattr', ['-i', folder]);
+    }
   });
 });
 

@@ -94,7 +94,7 @@ test('stale is what waits after an error or is not ingested, since the oldest of
     state('leases', '', { phase: 'WATCHING' }),
   ];
   expect(staleIn(states)).toEqual([
-    { cluster: 'east', key: 'pods', since: 10 },
-    { cluster: 'east', key: 'nodes', since: 30 },
+    { cluster: 'east', key: 'pods', since: 10, phase: 'BACKOFF', error: 'full' },
+    { cluster: 'east', key: 'nodes', since: 30, phase: 'STOPPED', error: null },
   ]);
 });

@@ -2,7 +2,7 @@
  * Progress of ingest. It is ready once three conditions hold. Every cluster is known or has been tried. At least one cluster is known.
  * Every started resource has synced or is failing. It stays ready when more resources are started later.
  */
-import type { ResourceState } from '../../store/types/progress.ts';
+import type { IngestStatus, ResourceState } from '../../store/types/progress.ts';
 import type { StoreTrouble } from '../../store/types/store-fault.ts';
 import type { DiskUse } from '../../store/types/writer.ts';
 import type { UnmatchedName } from './selection.ts';
@@ -14,6 +14,8 @@ export interface FailingResource {
   readonly cluster: string;
   /** resourceKey; `everything` when the cluster itself cannot be reached or read. */
   readonly resource: string;
+  /** The phase of its reflectors; absent for what has none. */
+  readonly phase?: IngestStatus['phase'];
   readonly error: string;
   /** The HTTP status by which the API server refuses the resource: 403, 404 or 405. Absent for other failures. */
   readonly refusal?: number;
@@ -28,6 +30,8 @@ export type StaleResource = {
   readonly key: string;
   /** Milliseconds since the epoch: the rows are those of this time, or newer. */
   readonly since: number;
+  readonly phase: IngestStatus['phase'];
+  readonly error: string | null;
 };
 
 export interface ClusterProgress {
@@ -87,7 +91,8 @@ export function staleIn(states: readonly ResourceState[]): readonly StaleResourc
     if (!synced || staleSince === null || (error === null && phase !== 'STOPPED')) continue;
     const { cluster, key } = handle;
     const known = stale.get(key);
-    if (known === undefined || staleSince < known.since) stale.set(key, { cluster, key, since: staleSince });
+    if (known === undefined || staleSince < known.since)
+      stale.set(key, { cluster, key, since: staleSince, phase, error });
   }
   return [...stale.values()];
 }

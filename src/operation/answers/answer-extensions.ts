@@ -35,6 +35,6 @@ export function answerExtensions(
     ...(missing.length === 0 ? {} : { notReady: missing }),
     ...(stale.length === 0
       ? {}
-      : { stale: stale.map(({ since, ...of }) => ({ ...of, since: new Date(since).toISOString() })) }),
+      : { stale: stale.map(({ cluster, key, since }) => ({ cluster, key, since: new Date(since).toISOString() })) }),
   };
 }

@@ -3,8 +3,11 @@
  * store: a store that cannot be written cannot tell it.
  *
  *   a message of ingest -> `set` -> the answers that read such a resource list it in `extensions.portolan.stale`
+ *                                -> `resources`, `clusters` and the metrics show its state
  */
+
 import { partIn, type Scopes } from '../../access/scope.ts';
+import type { IngestStatus, ResourceProgress } from '../../store/types/progress.ts';
 
 /** A resource whose rows are those of a time, or newer. */
 export interface Stale {
@@ -13,6 +16,8 @@ export interface Stale {
   readonly key: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
+  readonly phase: IngestStatus['phase'];
+  readonly error: string | null;
 }
 
 const nothing: readonly Stale[] = [];
@@ -41,6 +46,18 @@ export class Staleness {
     return this.#all.filter(
       ({ cluster, key }) => isRead(key) && (scopes === null || partIn(scopes.of(key, 'list'), cluster) !== null),
     );
+  }
+
+  /** The stored states, with what ingest says of those that are stale. */
+  shownIn(states: readonly ResourceProgress[]): readonly ResourceProgress[] {
+    if (this.#all.length === 0) return states;
+    const stale = new Map(this.#all.map((each) => [`${each.cluster} ${each.key}`, each]));
+    return states.map((state) => {
+      const found = stale.get(`${state.cluster} ${state.key}`);
+      if (found === undefined) return state;
+      const { phase, error, since: staleSince } = found;
+      return { ...state, status: { ...state.status, phase, error, staleSince } };
+    });
   }
 
   /** Since when any of the kinds is stale in the cluster; null if none is. */

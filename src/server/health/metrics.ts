@@ -146,7 +146,7 @@ class MetricsRegistry implements Metrics {
     let leftOut = 0;
     this.#part('store', () => {
       this.#store.setFacts(facts, clock.now());
-      leftOut += this.#resources.setResources(facts?.resources ?? null, clock.now());
+      leftOut += this.#resources.setResources(facts && source.staleness.shownIn(facts.resources), clock.now());
     });
     this.#part('readers', () => this.#store.setReaders(reader.stats()));
     this.#part('readiness', () => {

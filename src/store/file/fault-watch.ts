@@ -7,8 +7,6 @@
  *
  * The log has one line when a fault begins and one when it is mended.
  */
-import { accessSync, constants, statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -16,6 +14,7 @@ import type { Database, DatabaseError } from '../sqlite/database.ts';
 import { faultOfCode, StoreFault, type StoreTrouble } from '../types/store-fault.ts';
 import type { DiskBudget } from './disk-budget.ts';
 import type { FileSeal } from './file-seal.ts';
+import { folderFaultOf, lookAtFolder } from './folder-fault.ts';
 
 interface FaultWatchOptions {
   readonly disk: DiskBudget;
@@ -28,8 +27,6 @@ interface FaultWatchOptions {
 const lookMs = 1000;
 /** Milliseconds for which a fault lasts at least, if it returns soon after it was mended. */
 const returnedMs = 10_000;
-/** A disk with less space than this is full: the log cannot take a batch of events. */
-const leastFreeBytes = 1024 * 1024;
 
 export class FaultWatch {
   readonly #file: string;
@@ -80,7 +77,7 @@ export class FaultWatch {
       this.#options.seal.lose();
       const message = `The store ${this.#file} is lost (${reason}); it is made anew, and everything is listed again.`;
       this.#damage = { fault: new StoreFault('lost', message, cause), reason };
-      this.#begin({ kind: 'lost', error: message, since: this.#now() });
+      this.#begin(this.#damage.fault);
       setImmediate(() => this.#onDamage(reason));
     }
     return this.#damage.fault;
@@ -91,8 +88,8 @@ export class FaultWatch {
     const now = this.#options.clock.monotonic();
     if (now - this.#lookAt < lookMs || this.#damage !== null) return;
     this.#lookAt = now;
-    const found = this.#surroundings();
-    if (found !== null) this.#begin({ ...found, since: this.#now() });
+    const found = lookAtFolder(this.#file);
+    if (found !== null) this.#begin(found);
     else if (this.#trouble !== null && now >= this.#leastUntil) this.#try(write);
   }
 
@@ -114,43 +111,15 @@ export class FaultWatch {
     this.#onTrouble(null);
   }
 
-  #begin(trouble: StoreTrouble): void {
+  #begin({ kind, message }: StoreFault): void {
     const before = this.#trouble;
-    if (before?.kind === trouble.kind || before?.kind === 'lost') return;
+    if (before?.kind === kind || before?.kind === 'lost') return;
     const { clock, log } = this.#options;
     const now = clock.monotonic();
     if (now - this.#mendedAt < returnedMs) this.#leastUntil = now + returnedMs;
-    this.#trouble = trouble;
-    log.error({ file: this.#file, fault: trouble.kind }, trouble.error);
-    this.#onTrouble(trouble);
-  }
-
-  /** What is wrong with the folder, as far as it can be seen without a write. */
-  #surroundings(): Pick<StoreTrouble, 'kind' | 'error'> | null {
-    const folder = dirname(this.#file);
-    try {
-      accessSync(folder, constants.W_OK | constants.X_OK);
-      accessSync(this.#file, constants.W_OK);
-      const { blocks, bsize, bavail, bfree } = statfsSync(folder);
-      const free = bsize * (process.geteuid?.() === 0 ? bfree : bavail);
-      // A file system without a size says zero for everything.
-      if (blocks > 0 && free < leastFreeBytes) return this.#full();
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return this.#readonly();
-      // A folder that is gone is for the seal to tell.
-    }
-    return null;
-  }
-
-  #full(): Pick<StoreTrouble, 'kind' | 'error'> {
-    const error = `The disk that holds ${this.#file} is full, so answers may get older; free some space, or leave resources out with --exclude.`;
-    return { kind: 'full', error };
-  }
-
-  #readonly(): Pick<StoreTrouble, 'kind' | 'error'> {
-    const error = `The store ${this.#file} or its folder is read-only, so answers may get older; make both writable for Portolan.`;
-    return { kind: 'readonly', error };
+    this.#trouble = { kind, error: message, since: clock.now() };
+    log.error({ file: this.#file, fault: kind }, message);
+    this.#onTrouble(this.#trouble);
   }
 
   #translate(error: DatabaseError): Error {
@@ -159,22 +128,17 @@ export class FaultWatch {
     if (kind === null || kind === 'busy') return error;
     const broken = this.#broken();
     if (broken !== null) return this.report(broken, error);
-    const found = this.#surroundings() ?? (kind === 'readonly' ? this.#readonly() : null);
-    if (kind === 'full') {
-      const fault = this.#options.disk.full(error);
-      if (found?.kind === 'full' || !this.#options.disk.isBounded) this.#begin({ ...this.#full(), since: this.#now() });
-      return fault;
+    const fault = folderFaultOf(this.#file, error);
+    if (kind !== 'full') {
+      if (fault !== null) this.#begin(fault);
+      return fault ?? error;
     }
-    const io = {
-      kind: 'io',
-      error: `The store file ${this.#file} cannot be read or written (${error.sqliteCode}); look after its disk.`,
-    } as const;
-    const trouble = found ?? io;
-    this.#begin({ ...trouble, since: this.#now() });
-    return new StoreFault(trouble.kind, trouble.error, error);
-  }
-
-  #now(): number {
-    return this.#options.clock.now();
+    // A full budget is no fault of the folder: the resource that does not fit says it.
+    const { disk } = this.#options;
+    const refused = disk.full(error);
+    const found = lookAtFolder(this.#file);
+    if (found !== null) this.#begin(found);
+    else if (!disk.isBounded) this.#begin(refused);
+    return refused;
   }
 }

@@ -28,6 +28,7 @@ import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { Database, sqliteCodeOf } from '../sqlite/database.ts';
 import { applicationId, formatVersion, schemaStatements, stagingStatements } from '../sqlite/schema.ts';
+import { folderFaultOf } from './folder-fault.ts';
 import { makePrivate, makePrivateFile, makePrivateFolder } from './private-file.ts';
 import { beginUnsyncedFill, thisBoot, unsyncedFillOf } from './unsynced-fill.ts';
 
@@ -61,8 +62,16 @@ export interface OpenedStore {
   abandon(reason: string): void;
 }
 
-/** Opens `file` as a store with its staging file attached as `staging`. Throws CONFIGURATION for a foreign or a locked file. */
+/** Opens `file` as a store with its staging file attached as `staging`. Throws CONFIGURATION for a foreign or a locked file, and for a folder with a fault. */
 export function openStore(file: string, options: OpenStoreOptions): OpenedStore {
+  try {
+    return open(file, options);
+  } catch (error) {
+    throw error instanceof PortolanError ? error : (folderFaultOf(file, error) ?? error);
+  }
+}
+
+function open(file: string, options: OpenStoreOptions): OpenedStore {
   makeRoomFor(file);
   const lost = options.lost ?? null;
   const known = lost !== null || wasStore(file);
