@@ -84,6 +84,7 @@ export class FileSeal {
   open(): void {
     this.#isOpener = true;
     Atomics.store(this.#states, states.trusted, 0);
+    Atomics.store(this.#states, states.lock, 0);
     for (const part of ['file', 'log'] as const) {
       const found = this.#stat(part);
       const isThere = found !== null && found !== 'hidden';
@@ -140,6 +141,11 @@ export class FileSeal {
   /** Times are not compared any more: somebody writes without `begin` and `end`. */
   distrust(): void {
     Atomics.store(this.#states, states.trusted, 0);
+  }
+
+  /** Does a thread know that the files are not those of the store any more? Looks at no file. */
+  get isLost(): boolean {
+    return Atomics.load(this.#states, states.state) === lost;
   }
 
   /** Why the files may not be read; null if they are those that Portolan has written. Takes some microseconds. */

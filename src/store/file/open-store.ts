@@ -4,12 +4,12 @@
  *   lock -> inspect the file -> (new | resume | unclean: check | older format or damaged: rebuild | newer format: set aside) -> tables
  *
  * Never removes the file of another program: a foreign file is an error. Where a store of Portolan has been before, it is set aside, and
- * the gateway goes on. A rebuild costs only time, because the API server has the
- * data. It is logged as a warning and starts a new epoch, so that old cursors get GAP. A file of a newer version is kept under
- * another name, for a return to that version.
+ * the gateway goes on. A rebuild costs only time, because the API server has the data. It is logged as a warning and starts a new epoch,
+ * so that old cursors get GAP. A file of a newer version is kept under another name, for a return to that version.
  *
  * A running writer whose file is damaged or changed leaves a note beside the file, because a check does not find all damage. The next
- * opening then rebuilds the file. In a folder that cannot be written there is no note: the caller says `lost`. A new file is filled without syncs, and rebuilt if the machine crashes meanwhile (unsynced-fill.ts).
+ * opening then rebuilds the file. In a folder that cannot be written there is no note: the caller says `lost`. A new file is filled without
+ * syncs, and rebuilt if the machine crashes meanwhile (unsynced-fill.ts).
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -62,7 +62,10 @@ export interface OpenedStore {
   abandon(reason: string): void;
 }
 
-/** Opens `file` as a store with its staging file attached as `staging`. Throws CONFIGURATION for a foreign or a locked file, and for a folder with a fault. */
+/**
+ * Opens `file` as a store with its staging file attached as `staging`.
+ * @throws PortolanError CONFIGURATION for a foreign or a locked file, and for a folder with a fault.
+ */
 export function openStore(file: string, options: OpenStoreOptions): OpenedStore {
   try {
     return open(file, options);
@@ -222,14 +225,14 @@ function hideLogIndex(file: string): void {
   rmSync(`${file}-shm`, { force: true });
 }
 
-function clear(file: string, { reason, aside: suffix }: Fault, log: Logger): void {
+function clear(file: string, { reason, aside: kept }: Fault, log: Logger): void {
   const what = 'the store is rebuilt; everything is listed anew and cursors lose their place';
-  if (suffix === undefined) {
+  if (kept === undefined) {
     log.warn({ file, reason }, what);
     remove(file);
     return;
   }
-  const aside = `${file}.${suffix}`;
+  const aside = `${file}.${kept}`;
   log.warn({ file, reason, aside }, `${what}; the file is kept under another name, and may be removed`);
   for (const suffix of ['', '-wal']) {
     rmSync(`${aside}${suffix}`, { force: true });

@@ -171,12 +171,24 @@ export class ReadConnection {
   }
 
   /** Reads the statements and pages in one snapshot, and ends the snapshot. */
-  pages(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead {
+  pages(
+    statements: readonly Statement[],
+    pages: readonly PageRequest[],
+    use: 'answer' | 'proof' = 'answer',
+  ): PagesRead {
+    if (use === 'proof') {
+      if (this.#seal.isLost) this.#refuseIfLost();
+      return this.#pages(statements, pages);
+    }
+    return this.#sealed(() => this.#pages(statements, pages));
+  }
+
+  #pages(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead {
     const direct = this.#pagesWithoutTransaction(statements, pages);
     if (direct !== null) return direct;
     const snapshot = this.begin();
     try {
-      return this.pagesIn(snapshot, statements, pages);
+      return this.#pagesIn(snapshot, statements, pages);
     } finally {
       this.end();
     }
@@ -191,7 +203,7 @@ export class ReadConnection {
     if (this.#open === null || known === null) return null;
     const now = this.#clock.monotonic();
     if (now - known.since < sinceCommitMs || now - this.#checkedAt > stateValidMs) return null;
-    const read = this.pagesIn(known.snapshot, statements, pages);
+    const read = this.#pagesIn(known.snapshot, statements, pages);
     return dataVersion(this.#open.database) === known.version ? read : null;
   }
 
@@ -290,9 +302,12 @@ export class ReadConnection {
   #connect(): Database {
     const { file, cachedStatements, cacheKib, busyMs = 5000, tick } = this.#options;
     this.#checkedAt = this.#clock.monotonic();
-    this.#refuseIfLost();
+    if (this.#seal.isLost) this.#refuseIfLost();
     const inode = this.#inodeAt(file);
-    if (inode === undefined) throw notReady();
+    if (inode === undefined) {
+      this.#refuseIfLost();
+      throw notReady();
+    }
     if (this.#open?.inode === inode) return this.#open.database;
     this.close();
     const slowMs = Number.POSITIVE_INFINITY;
