@@ -127,6 +127,12 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     graph('Store is readable', 'bool_yes_no', 'Whether the scrape could read the store.', {
       '{{pod}}': 'portolan_store_up{$gateway}',
     }),
+    graph('Faults of the data folder', 'bool_yes_no', 'Whether the store has the fault now.', {
+      '{{kind}}': 'max by (kind) (portolan_store_fault{$gateway})',
+    }),
+    graph('Store made anew', 'ops', 'By a running gateway, after a loss of its file.', {
+      '{{pod}}': 'rate(portolan_store_rebuilds_total{$gateway}[$__rate_interval])',
+    }),
     graph('Disk space is short', 'bool_yes_no', 'Whether data is removed to free disk space.', {
       '{{pod}}': 'portolan_store_tight{$gateway}',
     }),

@@ -70,6 +70,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
   ],
   catalog: '*',
   store: [
+    'file/file-seal.ts',
     'objects/field-managers.ts',
     'objects/prepare.ts',
     'pages/page-columns.ts',
@@ -173,6 +174,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'answers/answer-extensions.ts',
     'answers/answer-text.ts',
     'answers/kept-answers.ts',
+    'answers/staleness.ts',
     'audit.ts',
     'caller-limits.ts',
     'index-advisor.ts',
@@ -218,6 +220,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'health/metrics.ts',
     'health/readiness.ts',
     'http-server.ts',
+    'listen.ts',
     'negotiation/tls-files.ts',
     'written-examples.ts',
   ],

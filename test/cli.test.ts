@@ -226,14 +226,19 @@ describe('what is wrong at the start is one sentence and exit code 1', () => {
     }
   });
 
-  test('a port that is taken', async () => {
-    const server = createServer();
+  test.each(['demo', 'serve'])('%s with a port that is taken, before anything is built or asked', async (command) => {
+    let asked = 0;
+    const server = createServer(() => {
+      asked += 1;
+    });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     try {
       const { port } = server.address() as AddressInfo;
-      const { code, err } = await run(['demo', '--pods', '0', '--port', String(port)]);
+      const cluster = command === 'serve' ? ['--kubeconfig', kubeconfig(`http://127.0.0.1:${port}`)] : [];
+      const { code, err } = await run([command, '--port', String(port), ...cluster]);
       expect(code).toBe(1);
-      expect(err).toContain(`portolan: Port ${port} is taken; choose another with --port, or --port 0 for any.\n`);
+      expect(err).toBe(`portolan: Port ${port} is taken; choose another with --port, or --port 0 for any.\n`);
+      expect(asked).toBe(0);
     } finally {
       server.close();
     }

@@ -67,6 +67,24 @@ test('when the API server has not confirmed the roles for a minute', async () =>
   expect(await scope()).toBe('all');
 });
 
+test('when ingest has not been able to bring the roles up to date for a minute, whatever the store says', async () => {
+  const setup = await world();
+  const { fixture, clock } = setup;
+  await syncAll(setup);
+  let since: number | null = null;
+  const options = { reader: fixture.reader, clock, log: silentLogger, clusters: ['east'], served: 1 };
+  const rights = new StoredRights({ ...options, staleSince: () => since });
+  const scope = () => fixture.reader.lease(async (lease) => (await rights.at(lease, alice)).of('pods').rows);
+  expect(await scope()).toBe('all');
+  since = clock.now();
+  clock.advance(60_000);
+  expect(await scope()).toBe('all');
+  clock.advance(1);
+  await expect(scope()).rejects.toEqual(unavailable);
+  since = null;
+  expect(await scope()).toBe('all');
+});
+
 test('in one of two clusters, and scopes stay the same meanwhile', async () => {
   const { fixture, clock } = await world();
   const { reader } = fixture;

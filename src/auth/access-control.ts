@@ -46,6 +46,8 @@ export interface AccessControlOptions {
   readonly log: Logger;
   /** Called after the rights of some caller may have changed. */
   readonly changed: () => void;
+  /** See StoredRightsOptions. */
+  readonly staleSince?: ((cluster: string) => number | null) | undefined;
 }
 
 export interface AccessControl {

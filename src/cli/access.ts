@@ -1,6 +1,6 @@
 /** Access control by the options of the command line. */
 import { refuseUnlessLoopback } from '../access/loopback.ts';
-import type { AccessControl, CredentialKind } from '../auth/access-control.ts';
+import type { AccessControl, AccessControlOptions, CredentialKind } from '../auth/access-control.ts';
 import { systemClock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -38,7 +38,12 @@ export function acceptedCredentials(config: AccessConfig): readonly CredentialKi
 export async function openAccess(
   config: AccessConfig,
   clusters: readonly ClusterOptions[],
-  { reader, log, changed }: { readonly reader: Reader; readonly log: Logger; readonly changed: () => void },
+  {
+    reader,
+    log,
+    changed,
+    staleSince,
+  }: Pick<AccessControlOptions, 'changed' | 'staleSince'> & { readonly reader: Reader; readonly log: Logger },
 ): Promise<AccessControl | null> {
   const accepts = acceptedCredentials(config);
   if (accepts.length === 0) {
@@ -77,6 +82,7 @@ export async function openAccess(
     clock: systemClock,
     log,
     changed,
+    staleSince,
   });
 }
 

@@ -6,6 +6,7 @@ import { refuseUnlessLoopback } from '../access/loopback.ts';
 import { createLogger } from '../base/create-logger.ts';
 import { temporaryFolder } from '../base/temporary-folder.ts';
 import type { Config } from '../config/options.ts';
+import { refuseTakenPort } from '../server/listen.ts';
 import { spawnSimCluster } from '../sim/spawn-sim.ts';
 import { checkPathOptions, type StoreSizes, startGateway } from './gateway.ts';
 import { runUntilSignal } from './run-until-signal.ts';
@@ -38,6 +39,7 @@ export async function demo(config: Config): Promise<number> {
   let release = async (): Promise<void> => {};
   return runUntilSignal(
     async (signal) => {
+      await refuseTakenPort(config);
       log.info({ pods: config.pods }, 'the simulated cluster is being built');
       // Made after the signals are caught: a signal would leave the folder behind.
       const folder = temporaryFolder('portolan-demo-');

@@ -18,6 +18,7 @@ import { type IngestHandle, startIngest } from '../ingest/thread/start-ingest.ts
 import type { ClusterOptions } from '../kube/client/connection.ts';
 import type { ConfigState } from '../server/health/config-metrics.ts';
 import type { RunningServer } from '../server/http-server.ts';
+import { type SealMemory, sealMemory } from '../store/file/file-seal.ts';
 import { openReader, type PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import { acceptedCredentials } from './access.ts';
@@ -95,8 +96,9 @@ export async function startGateway(
   const shutdown = new Shutdown(log);
   try {
     const file = storeFile(config, shutdown);
-    const opening = openIngest(config, clusters, { file, sizes, shutdown });
-    const reader = openReaders(config, opening, { file, sizes, shutdown, log });
+    const parts = { file, seal: sealMemory(), sizes, shutdown };
+    const opening = openIngest(config, clusters, parts);
+    const reader = openReaders(config, opening, { ...parts, log });
     const starting = startServers(config, {
       clusters,
       opening,
@@ -163,6 +165,8 @@ function storeFile({ data }: GatewayConfig, shutdown: Shutdown): string {
 
 interface StoreParts {
   readonly file: string;
+  /** Shared by ingest, which writes the file, and the readers. */
+  readonly seal: SealMemory;
   readonly sizes: StoreSizes | undefined;
   readonly shutdown: Shutdown;
 }
@@ -182,10 +186,11 @@ function storeOptions(
 function openIngest(
   config: GatewayConfig,
   clusters: readonly ClusterOptions[],
-  { file, sizes, shutdown }: StoreParts,
+  { file, seal, sizes, shutdown }: StoreParts,
 ): Promise<IngestHandle> {
   const opening = startIngest({
     file,
+    seal,
     clusters,
     awaitsRegistration: config.clusterSecrets !== undefined,
     include: config.kinds,
@@ -214,11 +219,12 @@ function openIngest(
 function openReaders(
   { readers, leaseMs }: GatewayConfig,
   opening: Promise<IngestHandle>,
-  { file, sizes, shutdown, log }: StoreParts & { readonly log: Logger },
+  { file, seal, sizes, shutdown, log }: StoreParts & { readonly log: Logger },
 ): PooledReader & PageReader {
   const reader = openReader(file, {
     readers: readers ?? sizes?.readers ?? defaultReaders,
     leaseMs,
+    seal,
     ...(sizes === undefined ? {} : { cacheKib: sizes.readerCacheKib, walGateBytes: sizes.walGateBytes }),
     log,
     onDamage: (damage) => void whenOpen(opening, (ingest) => ingest.reportDamage(damage)),

@@ -33,6 +33,8 @@ function progress(resourcesSynced: number, failing: IngestProgress['failing'] = 
     objects: 10,
     failing,
     clusters: [],
+    fault: null,
+    rebuilds: 0,
     disk: null,
   };
 }

@@ -1,6 +1,7 @@
 /**
  * `portolan serve`: the gateway over real clusters.
  *
+ *   in both cases:   a port that is taken ends the command at once
  *   without a store: request /apis from every cluster -> all fail: one sentence, exit code 1 -> else start the gateway
  *   with a store:    start the gateway at once; ingest contacts the clusters and retries failures
  *
@@ -16,6 +17,7 @@ import type { Logger } from '../base/log.ts';
 import { LiveConfig } from '../config/live-config.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
+import { refuseTakenPort } from '../server/listen.ts';
 import { acceptedCredentials } from './access.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { clustersOf } from './options/clusters-of.ts';
@@ -36,6 +38,7 @@ export async function serve(loaded: LoadedConfig): Promise<number> {
   live.watch();
   return runUntilSignal(
     async (signal) => {
+      await refuseTakenPort(config);
       if (config.data !== undefined && existsSync(config.data)) {
         return refuseUnknown(await startGateway(config, clusters, log, { signal, live }));
       }

@@ -2,6 +2,8 @@
  * The part of a gateway that answers requests: engine, metrics, HTTP server. It is a separate module because loading it takes
  * most of a warm start. gateway.ts imports it after it has started the other threads.
  */
+
+import { rbacKeys } from '../access/rbac-objects.ts';
 import type { AccessControl } from '../auth/access-control.ts';
 import { systemClock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
@@ -10,8 +12,10 @@ import { noTracer, type Tracer } from '../base/tracing.ts';
 import type { Config } from '../config/options.ts';
 import { defaultReaders } from '../config/table/query-options.ts';
 import { createEngine, type Engine } from '../graphql/engine.ts';
+import type { IngestProgress } from '../ingest/context/progress.ts';
 import type { IngestHandle } from '../ingest/thread/start-ingest.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
+import { Staleness } from '../operation/answers/staleness.ts';
 import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { ConfigState } from '../server/health/config-metrics.ts';
 import { createMetrics } from '../server/health/metrics.ts';
@@ -75,10 +79,16 @@ export async function startServing(config: ServingConfig, started: Started): Pro
   const { clusters, reader, log, shutdown } = started;
   // The first part, so that it ends last: spans end with their requests.
   const tracer = await openTracer(started);
-  const access = await openAccess(config, clusters, { reader, log, changed: () => engine.interrupt() });
+  const staleness = stalenessOf(started.ingest);
+  const access = await openAccess(config, clusters, {
+    reader,
+    log,
+    changed: () => engine.interrupt(),
+    staleSince: (cluster) => staleness.since(cluster, rbacKeys),
+  });
   if (access !== null) shutdown.add(() => access.close());
   const callers = new LazyCallerClients(clusters, shutdown);
-  const engine = startEngine(config, started, access, callers);
+  const engine = startEngine(config, started, access, { callers, staleness });
   await firstGeneration(engine, started);
   const { ingest } = started;
   let secrets: { readonly refused: number } | null = null;
@@ -115,7 +125,7 @@ function startEngine(
   config: ServingConfig,
   { ingest, reader, shutdown, log }: Started,
   access: AccessControl | null,
-  callers: LazyCallerClients,
+  { callers, staleness }: { readonly callers: LazyCallerClients; readonly staleness: Staleness },
 ): Engine {
   const engine = createEngine({
     reader,
@@ -147,6 +157,7 @@ function startEngine(
     },
     ...(access === null ? {} : { rights: access.rights, upstream: upstreamOf(access, callers) }),
     secretData: config.secretData,
+    staleness,
   });
   shutdown.add(() => engine.close());
   ingest.onWake((committed) => {
@@ -155,6 +166,14 @@ function startEngine(
   });
   ingest.onCatalog(() => void engine.refreshCatalog().catch(() => {}));
   return engine;
+}
+
+function stalenessOf(ingest: IngestHandle): Staleness {
+  const staleness = new Staleness();
+  const note = ({ clusters }: IngestProgress): void => staleness.set(clusters.flatMap(({ stale }) => stale));
+  note(ingest.progress());
+  ingest.onProgress(note);
+  return staleness;
 }
 
 /** Clients that act as the caller of a request. */
@@ -277,8 +296,8 @@ async function startHttp(
     },
     keepAliveMs: config.keepAlive,
     source,
-    readiness: async () => {
-      const found = await readinessOf(ingest.progress(), reader);
+    readiness: () => {
+      const found = readinessOf(ingest.progress());
       return audit === null ? found : withAudit(found, audit.state(), config.auditRequired);
     },
     metrics,

@@ -14,6 +14,7 @@ import { ChangeFeed } from '../live/feed/change-feed.ts';
 import { LiveQueries } from '../live/query/live-queries.ts';
 import { watchedChanges } from '../live/query/watched-changes.ts';
 import { KeptAnswers } from '../operation/answers/kept-answers.ts';
+import { Staleness } from '../operation/answers/staleness.ts';
 import { IndexAdvisor } from '../operation/index-advisor.ts';
 import type { Diagnosis } from '../operation/operation-source.ts';
 import { SlowQueries } from '../operation/slow-queries.ts';
@@ -73,6 +74,8 @@ export interface EngineOptions {
   readonly rights?: Rights;
   /** The API servers, for requests as the caller; without it there are none. */
   readonly upstream?: GraphQLSource['upstream'];
+  /** The resources that ingest cannot bring up to date now; default: none. */
+  readonly staleness?: Staleness;
   /** How queries get the data of Secrets; default: absent. */
   readonly secretData?: GraphQLSource['secretData'];
 }
@@ -108,6 +111,7 @@ export function createEngine(options: EngineOptions): Engine {
     rights = seesEverything,
     upstream = () => Promise.reject(new PortolanError('FORBIDDEN', 'This gateway sends no requests as its callers.')),
     secretData = 'absent',
+    staleness = new Staleness(),
   } = options;
   const feed = new ChangeFeed(reader, log, { pages: options.pages ?? null });
   const liveQueries = new LiveQueries({
@@ -139,7 +143,8 @@ export function createEngine(options: EngineOptions): Engine {
           bytes: () => options.answerCacheBytes ?? 0,
           rights,
           generation,
-          settings: () => `${limits.maxCost} ${limits.maxReadBytes} ${limits.scanRows} ${limits.maxPageSize}`,
+          settings: () =>
+            `${limits.maxCost} ${limits.maxReadBytes} ${limits.scanRows} ${limits.maxPageSize} ${staleness.version}`,
           monotonic: () => clock.monotonic(),
         };
 
@@ -155,6 +160,7 @@ export function createEngine(options: EngineOptions): Engine {
     searchPaths: searchPaths(searched),
     syncWatch: new SyncWatch(reader, feed),
     counts: new KeptCounts(),
+    staleness,
     answers: new KeptAnswers(answers),
     indexAdvisor: new IndexAdvisor(clock, promote ?? null),
     diagnosis: { explain: false, promote: [], ...diagnosis },

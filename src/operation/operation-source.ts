@@ -9,6 +9,7 @@ import type { KeptCounts } from '../query/read/kept-counts.ts';
 import type { Reader } from '../store/types/lease.ts';
 import type { CallerClient } from '../upstream/caller-clients.ts';
 import type { KeptAnswers } from './answers/kept-answers.ts';
+import type { Staleness } from './answers/staleness.ts';
 import type { IndexAdvisor } from './index-advisor.ts';
 import type { CostLimits } from './operation-cost.ts';
 import type { ServedKinds } from './served-kinds.ts';
@@ -38,6 +39,8 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   readonly syncWatch: SyncWatch;
   /** Counts of filters, shared by all operations. */
   readonly counts: KeptCounts;
+  /** The resources that ingest cannot bring up to date now. */
+  readonly staleness: Staleness;
   /** Answers of queries, shared by all entry points. */
   readonly answers: KeptAnswers;
   readonly indexAdvisor: IndexAdvisor;

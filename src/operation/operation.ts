@@ -349,11 +349,17 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   extensions(): Record<string, unknown> {
     const explain = this.#explanation();
     return {
-      ...answerExtensions(this.generation, this.cost, this.#revision, [...this.#missing.values()]),
+      ...answerExtensions(this.generation, this.cost, this.#revision, this.#lacks()),
       ...(explain === null ? {} : { explain }),
       ...(this.#overBudget.length === 0 ? {} : { notAfforded: [...this.#overBudget] }),
       ...(this.#warnings.size === 0 ? {} : { warnings: [...this.#warnings.values()] }),
     };
+  }
+
+  #lacks(): Parameters<typeof answerExtensions>[3] {
+    const readsAny = this.#dependencies.has(anyKind);
+    const stale = this.source.staleness.of((key) => readsAny || this.#dependencies.has(key), this.#scopes);
+    return { missing: [...this.#missing.values()], stale };
   }
 
   /** Null for a caller who does not see all objects: routes, statements and their rows would tell of the others. */

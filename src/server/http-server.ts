@@ -28,6 +28,7 @@ import type { PageReader } from '../store/types/page-reader.ts';
 import { Drain } from './drain.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
+import { listen } from './listen.ts';
 import { encodeBody } from './negotiation/compression.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
 import { CrossOrigin } from './negotiation/cross-origin.ts';
@@ -169,19 +170,6 @@ function failed(response: ServerResponse, error: unknown, log: Logger): void {
 /** Ends an event stream. Another answer to a client that would take a stream is left alone. */
 function endStream(response: ServerResponse): void {
   if (String(response.getHeader('content-type')).startsWith('text/event-stream')) response.destroy();
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const why =
-        error.code === 'EADDRINUSE'
-          ? `Port ${port} is taken; choose another with --port, or --port 0 for any.`
-          : `Portolan cannot listen on ${host}:${port}: ${messageOf(error)}.`;
-      reject(new PortolanError('CONFIGURATION', why, { cause: error }));
-    });
-    server.listen(port, host.replace(/^\[|\]$/g, ''), resolve);
-  });
 }
 
 async function shutdown(

@@ -187,6 +187,26 @@ test('what is not synced is refused, and what is synced in part says so', async 
   expect(pages.given).toBeGreaterThan(0);
 });
 
+test('an answer says what ingest cannot bring up to date, and no kept answer hides it', async () => {
+  const { ask, fixture } = await three({ engine: { answerCacheBytes: 1_000_000 } });
+  const { staleness } = fixture.engine.source;
+  const shown = async (): Promise<unknown> => {
+    const [mine, executors] = await ask(body());
+    expect(mine).toEqual(executors);
+    return JSON.parse(mine.text).extensions.portolan.stale;
+  };
+  for (let time = 0; time < 3; time += 1) expect(await shown()).toBeUndefined();
+  const since = Date.UTC(2026, 10, 25);
+  staleness.set([
+    { cluster: 'east', key: widgets, since, phase: 'PARKED', error: 'full' },
+    { cluster: 'east', key: 'pods', since, phase: 'PARKED', error: 'full' },
+  ]);
+  const stale = [{ cluster: 'east', key: widgets, since: '2026-11-25T00:00:00.000Z' }];
+  for (let time = 0; time < 3; time += 1) expect(await shown()).toEqual(stale);
+  staleness.set([]);
+  expect(await shown()).toBeUndefined();
+});
+
 test('a cluster that has synced since is there, whatever way was taken before', async () => {
   const { ask, fixture } = await answerPair();
   await fixture.declare(widget('east'), widget('west'));

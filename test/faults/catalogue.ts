@@ -385,7 +385,7 @@ export const catalogue: readonly Fault[] = [
     number: 42,
     title: 'The store is full, busy or broken',
     holds:
-      'The whole transaction is rolled back, and the version does not move. A full store frees space in a fixed order, and parks writes that do not fit. A failing store tries again, then parks. A damaged file is rebuilt with a new epoch.',
+      'The whole transaction is rolled back, and the version does not move. A full store frees space in a fixed order, and parks writes that do not fit. A failing store tries again, then parks. A file that is damaged, gone, replaced or written by another program is made anew with a new epoch, without a restart. Answers are right, say their age, or have a code.',
     tests: [
       on('src/store/sqlite/store-fault.test.ts')(
         'F42: SQLITE_FULL rolls back whole; the log is given up down to its least, and the same event is taken then',
@@ -408,7 +408,14 @@ export const catalogue: readonly Fault[] = [
       ),
       reflectorFailures('F42: what the store refuses is tried again from the version that the store has'),
       on('src/store/file/open-store.test.ts')('a store with %s is rebuilt, loudly, as a new life'),
+      on('src/store/file/file-seal.test.ts')('a file that is %s is found by whoever looks first, and by all others'),
+      on('test/faults/data-folder.test.ts')('a folder that is emptied, removed, or moved away'),
+      on('test/faults/data-folder.test.ts')('an older folder in place of the folder: moved there, and copied over it'),
+      on('test/faults/data-folder.test.ts')('pages overwritten at random places, the first among them'),
+      on('test/faults/data-folder-disk.test.ts')('a full disk'),
+      on('test/faults/data-folder-disk.test.ts')('files and a folder that cannot be changed'),
     ],
+    note: '`PORTOLAN_SEEDS=100 npx vitest run test/faults/data-folder.test.ts` overwrites pages 100 times. The tests of a full disk and of a read-only folder need root.',
   },
   {
     number: 43,

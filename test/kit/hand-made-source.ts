@@ -21,6 +21,7 @@ import { ChangeFeed } from '../../src/live/feed/change-feed.ts';
 import { LiveQueries } from '../../src/live/query/live-queries.ts';
 import { watchedChanges } from '../../src/live/query/watched-changes.ts';
 import { KeptAnswers } from '../../src/operation/answers/kept-answers.ts';
+import { Staleness } from '../../src/operation/answers/staleness.ts';
 import { IndexAdvisor } from '../../src/operation/index-advisor.ts';
 import { SlowQueries } from '../../src/operation/slow-queries.ts';
 import { SyncWatch } from '../../src/operation/sync-watch.ts';
@@ -82,6 +83,7 @@ export function handMadeSource({ onTick = () => {} }: { readonly onTick?: () => 
     limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000, waitForSyncMs: 0 },
     syncWatch: new SyncWatch(reader, feed),
     counts: new KeptCounts(),
+    staleness: new Staleness(),
     answers: new KeptAnswers(null),
     indexAdvisor: new IndexAdvisor(systemClock, null),
     diagnosis: { explain: false, promote: [] },

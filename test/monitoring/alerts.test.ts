@@ -110,6 +110,9 @@ const cases: Readonly<Record<string, (world: World) => void>> = {
   PortolanReadsCut: ({ state }) => {
     state.stats = { restarts: 0, cutForWal: 1 };
   },
+  PortolanStoreFault: ({ state }) => {
+    state.progress = { ready: true, failing: [], fault: { kind: 'readonly', error: 'it is read-only', since: 1 } };
+  },
   PortolanStoreTight: ({ state }) => {
     const disk = { usedBytes: 9, maxBytes: 10, tight: true, shed: { changes: 1, events: 0 } };
     state.progress = { ready: true, failing: [], disk };

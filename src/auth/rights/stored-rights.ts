@@ -32,6 +32,8 @@ export interface StoredRightsOptions {
   readonly served: number;
   /** Called after the rights of some caller may have changed. */
   readonly changed?: () => void;
+  /** Since when ingest cannot bring the roles of the cluster up to date, whatever the store says; null while it can. */
+  readonly staleSince?: ((cluster: string) => number | null) | undefined;
 }
 
 /** Milliseconds that the roles of a cluster may lag behind its API server. */
@@ -191,8 +193,7 @@ export class StoredRights implements Rights {
     const unknown = new Map<string, string>();
     for (const cluster of user === null ? [] : this.#options.clusters) {
       const index = this.roles.indexOf(cluster);
-      const staleSince = this.roles.staleSince(cluster);
-      const staleMs = staleSince === null ? 0 : this.#options.clock.now() - staleSince;
+      const staleMs = this.#staleMs(cluster);
       if (index === null) unknown.set(cluster, 'its roles and bindings have not been read yet; try again in a moment');
       else if (staleMs > mostStaleMs) {
         unknown.set(
@@ -202,6 +203,13 @@ export class StoredRights implements Rights {
       } else if (user !== null) known.set(cluster, index.grantsOf(user));
     }
     return { known, unknown };
+  }
+
+  /** The store says since when its roles may lag behind. A store that cannot be written says nothing new, but ingest does. */
+  #staleMs(cluster: string): number {
+    const { clock, staleSince } = this.#options;
+    const now = clock.now();
+    return now - Math.min(this.roles.staleSince(cluster) ?? now, staleSince?.(cluster) ?? now);
   }
 
   #scopesOf(grants: ReadonlyMap<string, Grants>): Scopes {

@@ -287,11 +287,12 @@ export class PreparedAnswers {
    * @throws PortolanError CACHE_NOT_READY as the executor does.
    */
   #answer(
-    { plan, generation }: PreparedQuestion,
+    question: PreparedQuestion,
     routes: readonly KnownRoute[],
     counts: PlannedCounts,
     read: PagesRead,
   ): PreparedAnswer | null {
+    const { plan } = question;
     const { limits, indexAdvisor } = this.#source;
     // The executor warns of namespaces and clusters that do not exist.
     if (plan.lists.some(({ namesPlaces }, at) => namesPlaces && read.pages[at]?.found === 0)) return null;
@@ -300,7 +301,7 @@ export class PreparedAnswers {
     const totals = counts.read(read, read.rows.slice(others + routes.length));
     if (totals === null) return null;
     for (const { note } of routes) if (note !== null) indexAdvisor.planned(note);
-    const tail = this.#tail(plan, generation, read, limits.maxCost);
+    const tail = this.#tail(question, read, limits.maxCost);
     return {
       text: answerText(plan, { read, kinds: routes.map(({ kind }) => kind), totals }, tail),
       tail: tail.length,
@@ -325,7 +326,7 @@ export class PreparedAnswers {
    * The answer's text after `data`: the extensions. Cached while the revision, the cost and the readiness are the same.
    * @throws PortolanError CACHE_NOT_READY as the executor does.
    */
-  #tail(plan: AnswerPlan, generation: Generation, { revision, rows, pages }: PagesRead, allowed: number): string {
+  #tail({ plan, generation, scopes }: PreparedQuestion, { revision, rows, pages }: PagesRead, allowed: number): string {
     let spent = 0;
     const relatedKinds = new Set<string>();
     for (const [at, { objectCost, list, related }] of plan.lists.entries()) {
@@ -338,13 +339,16 @@ export class PreparedAnswers {
     }
     const [found = []] = rows;
     const known = this.#tails.get(plan);
-    if (known?.found === found && known.revision === revision && known.spent === spent) return known.text;
+    const { staleness } = this.#source;
+    const stale = staleness.of((key) => plan.keys.includes(key), scopes);
+    const isKnown = known?.found === found && known.revision === revision && known.spent === spent;
+    if (isKnown && known.isCurrent && stale.length === 0) return known.text;
     const missing = missingIn(plan, generation, readinessIn(found), relatedKinds);
     const extensions = {
-      portolan: answerExtensions(generation, { asked: plan.asked, allowed, spent }, revision, missing),
+      portolan: answerExtensions(generation, { asked: plan.asked, allowed, spent }, revision, { missing, stale }),
     };
     const text = `,"extensions":${JSON.stringify(extensions)}}`;
-    this.#tails.set(plan, { found, revision, spent, text });
+    this.#tails.set(plan, { found, revision, spent, text, isCurrent: stale.length === 0 });
     return text;
   }
 
@@ -439,6 +443,8 @@ interface Tail {
   readonly revision: number;
   readonly spent: number;
   readonly text: string;
+  /** No resource was stale. */
+  readonly isCurrent: boolean;
 }
 
 /**

@@ -62,7 +62,7 @@ export function addClusters(builder: Builder): void {
 async function clustersOf(operation: Operation): Promise<ClusterSource[]> {
   operation.noteMore();
   return operation.read(async (lease, view) => {
-    const byCluster = Map.groupBy(await visibleProgress(lease, view), ({ cluster }) => cluster);
+    const byCluster = Map.groupBy(await visibleProgress(operation, lease, view), ({ cluster }) => cluster);
     return (await readClusters(lease)).map((row) => ({ ...row, resources: byCluster.get(row.name) ?? [] }));
   });
 }

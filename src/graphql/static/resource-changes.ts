@@ -147,7 +147,7 @@ function read(
     const removed = [...(known ?? new Map<string, string>()).keys()].filter((id) => !now.has(id));
     const others = new Set([...now].flatMap(([id, text]) => (known?.get(id) === text ? [] : id)));
     if (known !== null && removed.length + others.size === 0) return null;
-    const states = others.size === 0 ? [] : await visibleProgress(lease, view);
+    const states = others.size === 0 ? [] : await visibleProgress(operation, lease, view);
     const changes = states.flatMap((state): ResourceChange[] => {
       const id = idOf(state);
       if (!others.has(id)) return [];

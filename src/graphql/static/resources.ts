@@ -270,7 +270,7 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
         portolan.noteMore();
         const { isWanted } = resourceSelection(portolan, { kinds, clusters });
         return portolan.read(async (lease, view) => {
-          const states = (await visibleProgress(lease, view)).filter(isWanted);
+          const states = (await visibleProgress(portolan, lease, view)).filter(isWanted);
           return states.map((state) => resourceSource(portolan, state, view));
         });
       },

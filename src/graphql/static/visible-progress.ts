@@ -1,5 +1,6 @@
 /** The ingest state of resources as a caller may see it: `resources` and `clusters` read it here. */
 import { partIn, type Scope } from '../../access/scope.ts';
+import type { Operation } from '../../operation/operation.ts';
 import { readObjectCounts } from '../../query/read/object-counts.ts';
 import type { View } from '../../query/sql/view.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
@@ -10,8 +11,14 @@ import { idleStatus, type ResourceProgress } from '../../store/types/progress.ts
  * Leaves out resources of which the caller sees no object. If the caller sees some objects of a resource, only these are counted. The
  * fields of its state that depend on other objects are empty then.
  */
-export async function visibleProgress(lease: Lease, view: View): Promise<readonly ResourceProgress[]> {
-  const states = (await readResourceProgress(lease)).map((state) => ({ state, share: shareOf(view, state) }));
+export async function visibleProgress(
+  { source }: Pick<Operation, 'source'>,
+  lease: Lease,
+  view: View,
+): Promise<readonly ResourceProgress[]> {
+  const states = source.staleness
+    .shownIn(await readResourceProgress(lease))
+    .map((state) => ({ state, share: shareOf(view, state) }));
   const partial = states.flatMap(({ state, share }) => (share === 'some' ? state.key : []));
   const counts = new Map<string, number>();
   if (partial.length > 0) {

@@ -22,7 +22,7 @@ import { ApiError } from '../../kube/http/api-error.ts';
 import type { ClusterStatus } from '../../store/types/progress.ts';
 import type { Writer } from '../../store/types/writer.ts';
 import { collectionsOf } from '../context/collections.ts';
-import type { ClusterProgress } from '../context/progress.ts';
+import { type ClusterProgress, staleIn } from '../context/progress.ts';
 import type { ReflectorSettings, SeenObject } from '../context/reflector-context.ts';
 import { type Selection, selects } from '../context/selection.ts';
 import type { ParseThread } from '../parse/parse-thread.ts';
@@ -132,8 +132,14 @@ export class ClusterSupervisor {
       resourcesTotal: set.total,
       objects: set.objects,
       failing: failing.map((each) => ({ cluster: this.#name, ...each })),
+      stale: staleIn(this.#context.writer.states(this.#name)),
       unmatched: this.#rediscovery.unmatched,
     };
+  }
+
+  /** Parked reflectors try again at once. */
+  probe(): void {
+    this.#reflectors?.probe();
   }
 
   /** Removes Events beyond their retention. */

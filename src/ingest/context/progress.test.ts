@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { type ClusterProgress, sumProgress } from './progress.ts';
+import { describedResource } from '../../../test/kit/store-file.ts';
+import { type IngestStatus, idleStatus, type ResourceState } from '../../store/types/progress.ts';
+import { type ClusterProgress, lostProgress, staleIn, sumProgress } from './progress.ts';
 
 const east: ClusterProgress = {
   cluster: 'east',
@@ -11,6 +13,7 @@ const east: ClusterProgress = {
   resourcesTotal: 3,
   objects: 7,
   failing: [],
+  stale: [],
   unmatched: null,
 };
 const failing = [{ cluster: 'west', resource: 'everything', error: 'it is down' }];
@@ -54,4 +57,44 @@ test('a cluster that the store remembers can be read before it is reached, and i
   expect(sumProgress([remembered])).toMatchObject({ catalogKnown: true, ready: false });
   expect(sumProgress([east, remembered])).toMatchObject({ catalogKnown: true, ready: false });
   expect(sumProgress([remembered, { ...remembered, remembered: false }]).catalogKnown).toBe(false);
+});
+
+test('without a store nothing is done, and the clusters stay known', () => {
+  const fault = { kind: 'lost', error: 'it is gone', since: 7 } as const;
+  const last = sumProgress([east, down]);
+  expect(lostProgress(last, fault)).toMatchObject({
+    ready: false,
+    catalogKnown: true,
+    resourcesDone: 0,
+    resourcesSynced: 0,
+    resourcesTotal: 3,
+    objects: 0,
+    failing: [],
+    clusters: [{ cluster: 'east' }, { cluster: 'west' }],
+    fault,
+  });
+});
+
+test('stale is what waits after an error or is not ingested, since the oldest of its namespaces', () => {
+  const state = (key: string, namespace: string, status: Partial<IngestStatus>, synced = true): ResourceState => ({
+    handle: { id: 1, cluster: 'east', key, namespace },
+    described: describedResource({ plural: key, kind: key }),
+    lastResourceVersion: '1',
+    synced,
+    outdated: false,
+    objects: 1,
+    status: { ...idleStatus, ...status },
+  });
+  const states = [
+    state('pods', 'a', { phase: 'PARKED', error: 'full', staleSince: 20 }),
+    state('pods', 'b', { phase: 'BACKOFF', error: 'full', staleSince: 10 }),
+    state('nodes', '', { phase: 'STOPPED', staleSince: 30 }),
+    state('jobs', '', { phase: 'WATCHING', staleSince: 40 }),
+    state('secrets', '', { phase: 'PARKED', error: 'forbidden', staleSince: null }, false),
+    state('leases', '', { phase: 'WATCHING' }),
+  ];
+  expect(staleIn(states)).toEqual([
+    { cluster: 'east', key: 'pods', since: 10, phase: 'BACKOFF', error: 'full' },
+    { cluster: 'east', key: 'nodes', since: 30, phase: 'STOPPED', error: null },
+  ]);
 });

@@ -2,6 +2,8 @@
  * Progress of ingest. It is ready once three conditions hold. Every cluster is known or has been tried. At least one cluster is known.
  * Every started resource has synced or is failing. It stays ready when more resources are started later.
  */
+import type { IngestStatus, ResourceState } from '../../store/types/progress.ts';
+import type { StoreTrouble } from '../../store/types/store-fault.ts';
 import type { DiskUse } from '../../store/types/writer.ts';
 import type { UnmatchedName } from './selection.ts';
 
@@ -12,12 +14,25 @@ export interface FailingResource {
   readonly cluster: string;
   /** resourceKey; `everything` when the cluster itself cannot be reached or read. */
   readonly resource: string;
+  /** The phase of its reflectors; absent for what has none. */
+  readonly phase?: IngestStatus['phase'];
   readonly error: string;
   /** The HTTP status by which the API server refuses the resource: 403, 404 or 405. Absent for other failures. */
   readonly refusal?: number;
   /** The failing namespaces, if the resource is ingested by namespaces. */
   readonly namespaces?: readonly string[];
 }
+
+/** Plain data; a type alias, so that it is assignable to a record. */
+export type StaleResource = {
+  readonly cluster: string;
+  /** resourceKey */
+  readonly key: string;
+  /** Milliseconds since the epoch: the rows are those of this time, or newer. */
+  readonly since: number;
+  readonly phase: IngestStatus['phase'];
+  readonly error: string | null;
+};
 
 export interface ClusterProgress {
   readonly cluster: string;
@@ -34,6 +49,8 @@ export interface ClusterProgress {
   readonly resourcesTotal: number;
   readonly objects: number;
   readonly failing: readonly FailingResource[];
+  /** The resources whose rows are older than they may seem, because ingest cannot bring them up to date now. */
+  readonly stale: readonly StaleResource[];
   /** The names of --kinds that the cluster does not serve; null before its first discovery. */
   readonly unmatched: UnmatchedNames | null;
 }
@@ -55,9 +72,30 @@ export type IngestProgress = {
   readonly objects: number;
   readonly failing: readonly FailingResource[];
   readonly clusters: readonly ClusterProgress[];
+  /** The fault of the store that lasts; null while it can be read and written. */
+  readonly fault: StoreTrouble | null;
+  /** How often the store was made anew since the process started. */
+  readonly rebuilds: number;
   /** Disk use of the store, rounded up to a MiB; null before the store is open. */
   readonly disk: DiskUse | null;
 };
+
+/**
+ * The resources that are not brought up to date now: their reflectors wait after an error, or do not run. A watch that is opened again
+ * without an error is no reason.
+ */
+export function staleIn(states: readonly ResourceState[]): readonly StaleResource[] {
+  const stale = new Map<string, StaleResource>();
+  for (const { handle, status, synced } of states) {
+    const { error, phase, staleSince } = status;
+    if (!synced || staleSince === null || (error === null && phase !== 'STOPPED')) continue;
+    const { cluster, key } = handle;
+    const known = stale.get(key);
+    if (known === undefined || staleSince < known.since)
+      stale.set(key, { cluster, key, since: staleSince, phase, error });
+  }
+  return [...stale.values()];
+}
 
 /** The sum over clusters. */
 export function sumProgress(clusters: readonly ClusterProgress[], disk: DiskUse | null = null): IngestProgress {
@@ -76,6 +114,21 @@ export function sumProgress(clusters: readonly ClusterProgress[], disk: DiskUse 
     objects: sum((cluster) => cluster.objects),
     failing: clusters.flatMap(({ failing }) => failing),
     clusters,
+    fault: null,
+    rebuilds: 0,
     disk: disk === null ? null : { ...disk, usedBytes: Math.ceil(disk.usedBytes / mebibyte) * mebibyte },
   };
+}
+
+/** The progress while there is no store: nothing of it can be answered. */
+export function lostProgress(last: IngestProgress, fault: StoreTrouble): IngestProgress {
+  const clusters = last.clusters.map((cluster) => ({
+    ...cluster,
+    resourcesDone: 0,
+    resourcesSynced: 0,
+    objects: 0,
+    failing: [],
+    stale: [],
+  }));
+  return { ...last, ...sumProgress(clusters), ready: false, catalogKnown: last.catalogKnown, disk: last.disk, fault };
 }

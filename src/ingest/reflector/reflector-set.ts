@@ -278,8 +278,11 @@ function failureOf(resource: string, failed: readonly Collection[]): Omit<Failin
   const errors = [...new Set(failed.map(({ reflector }) => reflector.error ?? ''))];
   const [first] = failed.map(({ reflector }) => reflector.refusal);
   const refused = first != null && failed.every(({ reflector }) => reflector.refusal !== null);
+  const phases = failed.map(({ reflector }) => reflector.phase);
+  const phase = phases.find((each) => each === 'PARKED') ?? phases[0];
   return {
     resource,
+    ...(phase === undefined ? {} : { phase }),
     error: errors.join('; '),
     ...(refused ? { refusal: first } : {}),
     ...(namespaces.length === 0 ? {} : { namespaces }),

@@ -3,6 +3,8 @@
  *
  *   new -> start -> messages until close -> close: the supervisors stop, then the writer saves its progress and closes
  *
+ * When the store can be written again after a fault, the parked reflectors try again at once.
+ *
  * Housekeeping runs in bounded steps. Each turn of the event loop posts at most one `wake`.
  */
 import { availableParallelism } from 'node:os';
@@ -15,6 +17,7 @@ import type { ClusterOptions, Connection } from '../../kube/client/connection.ts
 import type { RegisteredCluster } from '../../kube/discovery/cluster-secret.ts';
 import { type CommittedChanges, joinCommits } from '../../store/types/change.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
+import type { StoreTrouble } from '../../store/types/store-fault.ts';
 import type { StoreWriter } from '../../store/write/writer.ts';
 import { ClusterSupervisor } from '../cluster/supervisor.ts';
 import { defaultSupervisorSettings } from '../cluster/supervisor-settings.ts';
@@ -35,6 +38,8 @@ interface IngestHostContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** The stores that were lost since the process started, before this one. */
+  readonly lost?: { readonly count: number; readonly last: StoreTrouble };
 }
 
 /** Milliseconds between two progress messages. */
@@ -65,6 +70,7 @@ export class IngestHost {
   #catalogChanged = false;
   #progressPlanned = false;
   #sentProgress = '';
+  #lastProgress: IngestProgress | null = null;
   #catalogKnownSent = false;
   #kindsChecked = false;
   #warnedKinds = '';
@@ -131,6 +137,10 @@ export class IngestHost {
       this.#planWake({ epoch, after, revision, kindIds });
       this.#planProgress();
     });
+    writer.onTrouble((trouble) => {
+      if (trouble === null) for (const supervisor of this.#supervisors) supervisor.probe();
+      this.#planProgress();
+    });
     this.#redactStored();
     this.#resetClusters();
     const { clock } = this.#context;
@@ -166,12 +176,20 @@ export class IngestHost {
   }
 
   progress(): IngestProgress {
-    const { writer } = this.#context;
+    const { log, lost, writer } = this.#context;
     const clusters = this.#supervisors.map((supervisor) => supervisor.progress());
     const progress = sumProgress(clusters, writer.disk());
+    const wasReady = this.#wasReady;
     // A resource or a cluster that comes later has its first sync beside the others, which are served meanwhile.
     this.#wasReady ||= progress.ready && !this.#awaitsRegistration;
-    return { ...progress, ready: this.#wasReady };
+    if (lost !== undefined && this.#wasReady && !wasReady) log.info({}, 'the store is whole again');
+    const fault = writer.trouble() ?? (this.#wasReady ? null : (lost?.last ?? null));
+    return { ...progress, ready: this.#wasReady && fault?.kind !== 'lost', fault, rebuilds: lost?.count ?? 0 };
+  }
+
+  /** The newest progress that was posted; null before the first. */
+  get lastProgress(): IngestProgress | null {
+    return this.#lastProgress;
   }
 
   /** See IngestHandle.register. Never rejects. */
@@ -261,6 +279,7 @@ export class IngestHost {
     const text = JSON.stringify(progress);
     if (text === this.#sentProgress) return;
     this.#sentProgress = text;
+    this.#lastProgress = progress;
     this.#context.post({ type: 'progress', progress });
     this.#checkKinds(progress);
   }
@@ -272,9 +291,9 @@ export class IngestHost {
   #checkKinds({ clusters }: IngestProgress): void {
     const unmatched = unmatchedEverywhere(clusters);
     if (unmatched === null || this.#kindsChecked) return;
-    const { clock, log, post } = this.#context;
+    const { clock, log, lost, post } = this.#context;
     const mistakes = unmatched.names.filter(isMistake);
-    const starting = clock.monotonic() - this.#startedAt < startMs;
+    const starting = lost === undefined && clock.monotonic() - this.#startedAt < startMs;
     this.#kindsChecked = unmatched.certain;
     if (unmatched.certain && starting && mistakes.length > 0) {
       post({ type: 'failed', code: 'CONFIGURATION', error: mistakeMessage(mistakes) });

@@ -1,6 +1,7 @@
 /** Options of ingest. Plain data, so they can cross to its thread. */
 import type { LogLevel } from '../../base/log.ts';
 import type { ClusterOptions } from '../../kube/client/connection.ts';
+import type { SealMemory } from '../../store/file/file-seal.ts';
 import type { SupervisorSettings } from '../cluster/supervisor-settings.ts';
 import type { RelationTexts } from '../context/declared-relations.ts';
 import type { ReflectorSettings } from '../context/reflector-context.ts';
@@ -27,6 +28,8 @@ export interface IngestOptions extends Selection {
   readonly retainEveryMs?: number;
   /** Maximum bytes of all files of the store together; default unlimited. */
   readonly maxDiskBytes?: number;
+  /** Memory shared with the readers of the file (src/store/file/file-seal.ts). */
+  readonly seal?: SealMemory;
   /** Sizes of the store; default: those of the writer. */
   readonly store?: StoreSizes;
   /** Paths that `search` covers besides names, labels and images. */

@@ -1,16 +1,21 @@
 /**
- * The ingest thread, which outlives a damaged store file. workerData is IngestOptions; ingest-messages.ts defines the
- * messages. The thread ends after `close`, or if the store cannot be opened.
+ * The ingest thread, which outlives its store. workerData is IngestOptions; ingest-messages.ts defines the messages. The thread ends after
+ * `close`, or if the store cannot be opened at the start.
+ *
+ *   opened -> lost (src/store/file/fault-watch.ts) -> the parent is told -> ingest stops -> a file is made anew, again and again until it
+ *          can be -> ingest starts on it, as after a start without a file
  */
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Backoff } from '../../base/backoff.ts';
+import { Backoff, type BackoffBounds } from '../../base/backoff.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/create-logger.ts';
 import { codeOf, messageOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
+import type { StoreTrouble } from '../../store/types/store-fault.ts';
 import { openWriter, type StoreWriter } from '../../store/write/writer.ts';
+import { type IngestProgress, lostProgress, sumProgress } from '../context/progress.ts';
 import { IngestHost } from './ingest-host.ts';
 import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
@@ -23,14 +28,18 @@ const open = async (cluster: ClusterOptions): Promise<Connection> =>
   (await import('../../kube/client/connection.ts')).connect(cluster);
 
 const log = createLogger(options.logLevel ?? 'warn').child({ thread: 'ingest' });
-const rebuilds = new Backoff(systemClock, Math.random);
+/** Between two attempts to make a file anew. Listing everything again costs less than answers that nobody gets. */
+const rebuildBounds: BackoffBounds = { firstMs: 200, capMs: 5000, resetMs: 60_000 };
+const rebuilds = new Backoff(systemClock, Math.random, rebuildBounds);
 let running: { readonly host: IngestHost; readonly writer: StoreWriter } | null = null;
 let closing = false;
+/** The stores that were lost. */
+let lost: { readonly count: number; readonly last: StoreTrouble } | undefined;
 /** The newest `register`; undefined before the first. */
 let registration: Extract<ParentMessage, { type: 'register' }> | undefined;
 
-/** Opens the store and starts ingest on it. */
-function opened(): IngestHost {
+/** Opens the store. @param reason why whatever is at its path must be made anew; null at the start. */
+function opened(reason: string | null): IngestHost {
   const writer = openWriter(options.file, {
     log,
     clock: systemClock,
@@ -38,27 +47,57 @@ function opened(): IngestHost {
     maxDiskBytes: options.maxDiskBytes ?? null,
     searchPaths: options.searchPaths ?? [],
     promote: options.promote ?? [],
+    lost: reason,
+    ...(options.seal === undefined ? {} : { seal: options.seal }),
   });
-  const host = new IngestHost({ options, writer, open, post, clock: systemClock, random: Math.random, log });
-  writer.onDamage(() => void rebuild());
+  const context = { options, writer, open, post, clock: systemClock, random: Math.random, log };
+  const host = new IngestHost({ ...context, ...(lost === undefined ? {} : { lost }) });
+  writer.onDamage((why) => void rebuild(writer, why));
   running = { host, writer };
   return host;
 }
 
-/** The file is damaged: ingest stops, the next opening recreates the file, and ingest starts again. */
-async function rebuild(): Promise<void> {
-  const damaged = running;
+/** The store is lost: ingest stops, and starts again on a file that is made anew. */
+async function rebuild(writer: StoreWriter, reason: string): Promise<void> {
+  if (running?.writer !== writer) return;
+  const { host } = running;
   running = null;
-  try {
-    await damaged?.host.close();
+  const fault = must(writer.trouble(), 'the fault of a lost store');
+  lost = { count: (lost?.count ?? 0) + 1, last: fault };
+  const last = host.lastProgress ?? sumProgress([]);
+  postLost(last, fault);
+  await host
+    .close()
+    .catch((error: unknown) => log.warn({ error: messageOf(error) }, 'a lost store was not closed in order'));
+  let said = '';
+  for (;;) {
     await systemClock.sleep(rebuilds.next());
     if (closing) return;
-    const host = opened();
-    host.start();
-    await register();
-  } catch (error) {
-    fail(error);
+    try {
+      const anew = opened(reason);
+      anew.start();
+      await register();
+      return;
+    } catch (error) {
+      const why = messageOf(error);
+      if (why !== said) log.error({ error: why }, 'the store cannot be made anew yet; it is tried again');
+      said = why;
+      postLost(last, { ...fault, error: `${fault.error} It cannot be made anew yet: ${why}` });
+      await abandoned();
+    }
   }
+}
+
+/** Closes what an attempt to start again has left. */
+async function abandoned(): Promise<void> {
+  const left = running;
+  running = null;
+  await left?.host.close().catch(() => {});
+}
+
+/** Tells the parent that nothing can be answered now. */
+function postLost(last: IngestProgress, fault: StoreTrouble): void {
+  post({ type: 'progress', progress: { ...lostProgress(last, fault), rebuilds: lost?.count ?? 0 } });
 }
 
 /** Tells the parent only of what was done on a store that is not damaged. */
@@ -100,7 +139,7 @@ port.on('message', (message: ParentMessage) => {
 });
 
 try {
-  const host = opened();
+  const host = opened(null);
   post({ type: 'opened' });
   host.start();
 } catch (error) {

@@ -1,4 +1,5 @@
 /** `extensions.portolan` of answers. */
+import type { Stale } from './staleness.ts';
 
 /** Values that an operation asks for, may ask for and has read; `asked` is null before the question was weighed. */
 interface Cost {
@@ -13,17 +14,27 @@ export interface Missing {
   readonly key: string;
 }
 
+/** What an answer lacks. */
+interface Lacks {
+  readonly missing: readonly Missing[];
+  /** The resources that ingest cannot bring up to date now. */
+  readonly stale: readonly Stale[];
+}
+
 /** The extensions of every answer. `revision` is null when nothing was read. */
 export function answerExtensions(
   generation: { readonly id: string },
   { asked, allowed, spent }: Cost,
   revision: number | null,
-  missing: readonly Missing[],
+  { missing, stale }: Lacks,
 ): Record<string, unknown> {
   return {
     generation: generation.id,
     ...(asked === null ? {} : { cost: { asked, allowed, spent } }),
     ...(revision === null ? {} : { revision }),
     ...(missing.length === 0 ? {} : { notReady: missing }),
+    ...(stale.length === 0
+      ? {}
+      : { stale: stale.map(({ cluster, key, since }) => ({ cluster, key, since: new Date(since).toISOString() })) }),
   };
 }

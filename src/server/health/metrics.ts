@@ -152,14 +152,15 @@ class MetricsRegistry implements Metrics {
     let leftOut = 0;
     this.#part('store', () => {
       this.#store.setFacts(facts, clock.now());
-      leftOut += this.#resources.setResources(facts?.resources ?? null, clock.now());
+      leftOut += this.#resources.setResources(facts && source.staleness.shownIn(facts.resources), clock.now());
     });
     this.#part('readers', () => this.#store.setReaders(reader.stats()));
     this.#part('readiness', () => {
-      const { disk, failing, ready } = progress();
+      const { disk, failing, fault, ready, rebuilds } = progress();
       this.#store.setReady(ready);
       leftOut += this.#resources.setFailing(failing);
       this.#store.setDisk(disk ?? null);
+      this.#store.setFault(fault ?? null, rebuilds ?? 0);
     });
     this.#config.set(this.#options.config ?? { waiting: [], isRefused: false });
     this.#secrets.set(this.#options.refusedSecrets?.() ?? 0);

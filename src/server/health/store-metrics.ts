@@ -9,6 +9,7 @@ import type { ReaderStats } from '../../store/read/reader.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { ResourceProgress } from '../../store/types/progress.ts';
+import type { StoreTrouble } from '../../store/types/store-fault.ts';
 import type { DiskUse } from '../../store/types/writer.ts';
 
 /** The store's figures at one revision. */
@@ -38,6 +39,8 @@ export class StoreMetrics {
   readonly #bytes: Gauge;
   readonly #maxBytes: Gauge;
   readonly #tight: Gauge;
+  readonly #fault: Gauge<'kind'>;
+  readonly #rebuilds: Counter;
   readonly #shed: Counter<'what'>;
   readonly #readers: Gauge;
   readonly #leases: Gauge<'state'>;
@@ -68,6 +71,8 @@ export class StoreMetrics {
     this.#bytes = gauge('store_bytes', 'Size of the database file without free pages.');
     this.#maxBytes = gauge('store_max_bytes', 'Maximum size of the database file; no series without --max-disk.');
     this.#tight = gauge('store_tight', '1 while disk space is short and data is removed to free it.');
+    this.#fault = gauge('store_fault', '1 while the store has this fault: lost, full, readonly or io.', ['kind']);
+    this.#rebuilds = counter('store_rebuilds_total', 'How often a running gateway has made its store anew.');
     this.#shed = counter(
       'store_shed_total',
       'Entries of the change log and Events that were removed to free disk space.',
@@ -81,6 +86,13 @@ export class StoreMetrics {
 
   setReady(ready: boolean): void {
     this.#ready.set(ready ? 1 : 0);
+  }
+
+  setFault(fault: StoreTrouble | null, rebuilds: number): void {
+    for (const kind of ['lost', 'full', 'readonly', 'io'] as const)
+      this.#fault.set({ kind }, fault?.kind === kind ? 1 : 0);
+    this.#rebuilds.reset();
+    this.#rebuilds.inc(rebuilds);
   }
 
   /** Null before the store is open. */

@@ -7,6 +7,7 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { SealMemory } from './file-seal.ts';
 
 /** Indexes into the memory shared with the thread (32-bit integers). */
 export const checkpointFlags = { stop: 0, started: 1, stopped: 2, firstFillOver: 3, length: 4 } as const;
@@ -20,10 +21,17 @@ export interface CheckpointerData {
   readonly gateBytes: number;
   /** The file is written without syncs until the flag says that its first fill is over. */
   readonly unsyncedFill: boolean;
+  readonly seal: SealMemory;
 }
 
-/** `failing`: why checkpoints began to fail, null when one succeeded again. `unsynced`: why the sync after a first fill failed. */
-export type CheckpointerMessage = { readonly failing: string | null } | { readonly unsynced: string };
+/**
+ * `failing`: why checkpoints began to fail, null when one succeeded again. `unsynced`: why the sync after a first fill failed. `lost`: why
+ * the files must not be used any more.
+ */
+export type CheckpointerMessage =
+  | { readonly failing: string | null }
+  | { readonly unsynced: string }
+  | { readonly lost: string };
 
 export interface Checkpointer {
   /** Blocks until the thread has closed its connection; at most a second. */
@@ -35,15 +43,21 @@ export interface Checkpointer {
 const stopMs = 1000;
 
 export function startCheckpointer(
-  options: Omit<CheckpointerData, 'flags'> & { readonly log: Logger; readonly onDeath: () => void },
+  options: Omit<CheckpointerData, 'flags'> & {
+    readonly log: Logger;
+    readonly onDeath: () => void;
+    /** Called when the thread finds that the files are not those of the store any more. */
+    readonly onLost: (reason: string) => void;
+  },
 ): Checkpointer {
-  const { log, onDeath, ...data } = options;
+  const { log, onDeath, onLost, ...data } = options;
   const flags = new Int32Array(new SharedArrayBuffer(checkpointFlags.length * 4));
   const worker = new Worker(new URL('./checkpointer.worker.ts', import.meta.url), {
     workerData: { ...data, flags } satisfies CheckpointerData,
   });
   worker.unref();
   worker.on('message', (message: CheckpointerMessage) => {
+    if ('lost' in message) return onLost(message.lost);
     if ('unsynced' in message) {
       const fields = { file: data.file, error: message.unsynced };
       log.error(

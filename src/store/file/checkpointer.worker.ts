@@ -6,6 +6,8 @@
  * until it succeeds. A try fails at once when a reader blocks it, so it holds the writer's lock only for the few remaining frames.
  *
  * A full or failing disk does not end the thread. It reports the failure once, retries with increasing delay, and reports recovery.
+ *
+ * The thread also looks at the files (file-seal.ts), because no other thread wakes as often. It reports once that they are lost.
  */
 import { setImmediate as turnOfEventLoop } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -13,10 +15,12 @@ import { messageOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { Database, sqliteCodeOf } from '../sqlite/database.ts';
 import { type CheckpointerData, type CheckpointerMessage, checkpointFlags } from './checkpointer.ts';
+import { FileSeal, keepsTimes } from './file-seal.ts';
 import { logChecker } from './log-checker.ts';
 import { endUnsyncedFill, setSynchronous } from './unsynced-fill.ts';
 
-const { file, flags, unsyncedFill, ...bounds } = workerData as CheckpointerData;
+const { file, flags, unsyncedFill, seal: memory, ...bounds } = workerData as CheckpointerData;
+const seal = new FileSeal(file, memory);
 const port = must(parentPort, 'a parent thread');
 const report = (message: CheckpointerMessage): void => port.postMessage(message);
 
@@ -24,6 +28,10 @@ const report = (message: CheckpointerMessage): void => port.postMessage(message)
 const retryMs = 100;
 /** Maximum milliseconds from a failure to the next try. */
 const longestRetryMs = 10_000;
+/** Maximum milliseconds between two looks at the files. */
+const lookMs = 50;
+/** Milliseconds after which a probe of the file system that could not be written is repeated. */
+const probeMs = 1000;
 
 await run();
 
@@ -42,28 +50,49 @@ async function work(): Promise<void> {
   try {
     database.pragma('wal_autocheckpoint = 0');
     setSynchronous(database, !unsyncedFill);
-    const checkLog = logChecker(database, bounds);
-    let failingMs = 0;
+    const checkLog = retried(logChecker(database, bounds, seal));
+    let trustAt = 0;
     do {
+      const lost = seal.broken();
+      if (lost !== null) return report({ lost });
+      if (performance.now() >= trustAt) trustAt = performance.now() + trustSeal();
       if (Atomics.exchange(flags, checkpointFlags.firstFillOver, 0) === 1) syncAll(database);
-      let pause = 0;
-      try {
-        pause = checkLog(failingMs > 0);
-        if (failingMs > 0) report({ failing: null });
-        failingMs = 0;
-      } catch (error) {
-        if (sqliteCodeOf(error) === null) throw error;
-        if (failingMs === 0) report({ failing: messageOf(error) });
-        failingMs = Math.min(Math.max(retryMs, failingMs * 2), longestRetryMs);
-        pause = failingMs;
-      }
-      Atomics.wait(flags, checkpointFlags.stop, 0, pause);
+      Atomics.wait(flags, checkpointFlags.stop, 0, Math.min(checkLog(), lookMs));
       // Native memory of objects that V8 has collected is freed in the event loop.
       await turnOfEventLoop();
     } while (Atomics.load(flags, checkpointFlags.stop) === 0);
   } finally {
     database.close();
   }
+}
+
+/** Returns a function that checks the log, unless the next try after a failure is not due, and the milliseconds until the next call. */
+function retried(check: (force: boolean) => number): () => number {
+  let failingMs = 0;
+  let retryAt = 0;
+  return () => {
+    const rest = retryAt - performance.now();
+    if (rest > 0) return rest;
+    try {
+      const pause = check(failingMs > 0);
+      if (failingMs > 0) report({ failing: null });
+      failingMs = 0;
+      return pause;
+    } catch (error) {
+      if (sqliteCodeOf(error) === null) throw error;
+      if (failingMs === 0) report({ failing: messageOf(error) });
+      failingMs = Math.min(Math.max(retryMs, failingMs * 2), longestRetryMs);
+      retryAt = performance.now() + failingMs;
+      return failingMs;
+    }
+  };
+}
+
+/** Lets the seal compare times where the file system sets them with the write. Returns the milliseconds until the next try. */
+function trustSeal(): number {
+  const keeps = keepsTimes(file);
+  if (keeps === true) seal.trust();
+  return keeps === null ? probeMs : Number.POSITIVE_INFINITY;
 }
 
 /** Never retried: after a failed fsync the next one may report success although data is lost. */

@@ -41,6 +41,7 @@ export class DiskBudget {
   /** Pages of the database file; null without a budget. */
   readonly #maxPages: number | null;
   readonly #shed = { changes: 0, events: 0 };
+  #usedBytes = 0;
   #tight = false;
   #fullUntil = Number.NEGATIVE_INFINITY;
 
@@ -63,6 +64,11 @@ export class DiskBudget {
       { fileBytes: granted * this.#pageSize, maxBytes: this.#maxPages * this.#pageSize },
       'the store file is larger than its share of the disk budget, and does not shrink; remove it to begin anew',
     );
+  }
+
+  /** Is there a budget? */
+  get isBounded(): boolean {
+    return this.#maxPages !== null;
   }
 
   /** The result of the last call of `tight`. */
@@ -113,11 +119,17 @@ export class DiskBudget {
     this.#shed[what] += count;
   }
 
+  /** Never throws: while the file cannot be read, its last known size is returned. */
   use(): DiskUse {
+    try {
+      this.#usedBytes = this.#usedPages() * this.#pageSize;
+    } catch {
+      // The listener for faults has the error.
+    }
     return {
-      usedBytes: this.#usedPages() * this.#pageSize,
+      usedBytes: this.#usedBytes,
       maxBytes: this.#maxPages === null ? null : this.#maxPages * this.#pageSize,
-      tight: this.#tight,
+      tight: this.#tight || this.#options.clock.monotonic() < this.#fullUntil,
       shed: { ...this.#shed },
     };
   }

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { storeFile } from '../../../test/kit/store-file.ts';
 import { Database } from '../sqlite/database.ts';
 import { openWriter } from '../write/writer.ts';
+import { FileSeal } from './file-seal.ts';
 import { logChecker } from './log-checker.ts';
 
 test('many checks of the log use no memory', () => {
@@ -11,7 +12,7 @@ test('many checks of the log use no memory', () => {
   onTestFinished(() => writer.close());
   const database = new Database(file, { mustExist: true, busyMs: 5, slowMs: Number.POSITIVE_INFINITY });
   onTestFinished(() => database.close());
-  const check = logChecker(database, { passiveBytes: 0, gateBytes: 0 });
+  const check = logChecker(database, { passiveBytes: 0, gateBytes: 0 }, new FileSeal(file));
   const checked = (times: number): number => {
     for (let count = 0; count < times; count += 1) check(true);
     return process.memoryUsage.rss();

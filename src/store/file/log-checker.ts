@@ -5,6 +5,7 @@
  * loop, some kilobytes each.
  */
 import { type Database, sqliteCodeOf } from '../sqlite/database.ts';
+import type { FileSeal } from './file-seal.ts';
 
 /** Milliseconds until the next check of the log, if this one ran a checkpoint because much was pending. */
 const busyMs = 10;
@@ -29,7 +30,12 @@ export interface LogBounds {
  * Returns a function that checks the log, runs checkpoints as needed, and returns the milliseconds until the next check.
  * `force` runs a passive checkpoint in any case.
  */
-export function logChecker(database: Database, { passiveBytes, gateBytes }: LogBounds): (force: boolean) => number {
+export function logChecker(
+  database: Database,
+  { passiveBytes, gateBytes }: LogBounds,
+  seal: FileSeal,
+): (force: boolean) => number {
+  const checkpoint = (mode: 'PASSIVE' | 'RESTART'): void => seal.writing('file', () => runCheckpoint(database, mode));
   let quiet = 0;
   let seen: unknown = null;
   return (force) => {
@@ -41,18 +47,18 @@ export function logChecker(database: Database, { passiveBytes, gateBytes }: LogB
     const gated = found.heldBytes > gateBytes;
     const worthIt = pendingBytes >= passiveBytes || (gated && pendingBytes > leftOver);
     if (worthIt || force || (quiet === quietChecks && pendingBytes > 0)) {
-      checkpoint(database, 'PASSIVE');
+      checkpoint('PASSIVE');
       ({ bytes, pendingBytes } = database.log());
     }
     // While much is pending, a reader's snapshot blocks the restart, and a try would only delay the writer.
     // The longer the log is beyond the gate, the more pending bytes are accepted.
     const bearable = leftOver + (bytes - gateBytes) / 4;
-    if (gated && pendingBytes <= bearable) checkpoint(database, 'RESTART');
+    if (gated && pendingBytes <= bearable) checkpoint('RESTART');
     return gated ? gatedMs : worthIt ? busyMs : idleMs;
   };
 }
 
-function checkpoint(database: Database, mode: 'PASSIVE' | 'RESTART'): void {
+function runCheckpoint(database: Database, mode: 'PASSIVE' | 'RESTART'): void {
   try {
     database.statement(`PRAGMA wal_checkpoint(${mode})`).get();
   } catch (error) {

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -139,6 +140,59 @@ test('a store that is left for damage is rebuilt once, though a check finds noth
   third.close();
 });
 
+const notes = 'my notes, by no means a database. '.repeat(200);
+
+test('the first page overwritten, with the note of its writer: rebuilt, and nothing of it is kept', () => {
+  const file = storeFile();
+  const store = openStore(file, { log: silentLogger, newEpoch: () => 'first' });
+  writeFileSync(file, notes);
+  store.abandon('another program has written into it');
+  const second = openStore(file, { log: silentLogger, newEpoch: () => 'second' });
+  expect([second.outcome, second.epoch]).toEqual(['rebuilt', 'second']);
+  expect(existsSync(`${file}.unknown`)).toBe(false);
+  second.close();
+});
+
+test.each([
+  ['a note of another file', (file: string) => openStore(file, { log: silentLogger }).abandon('it is gone')],
+  ['the lock of a store', (file: string) => openStore(file, { log: silentLogger }).close()],
+  ['a writer that says so', () => {}, 'another file is in its place'],
+])('a file that is no store, beside %s, is set aside', (_what, before, lost: string | null = null) => {
+  const file = storeFile();
+  before(file);
+  rmSync(file, { force: true });
+  writeFileSync(file, notes);
+  const { log, said } = recorder();
+  const store = openStore(file, { log, lost });
+  expect(store.outcome).toBe('rebuilt');
+  expect(said.at(-1)).toMatch(/the store is rebuilt.*kept under another name/);
+  expect(readFileSync(`${file}.unknown`, 'utf8')).toBe(notes);
+  store.close();
+});
+
+test('a sound store is rebuilt where its writer says that it is lost', () => {
+  const file = storeFile();
+  openStore(file, { log: silentLogger, newEpoch: () => 'first' }).close();
+  const store = openStore(file, { log: silentLogger, newEpoch: () => 'second', lost: 'it is an older copy' });
+  expect([store.outcome, store.epoch]).toEqual(['rebuilt', 'second']);
+  store.close();
+});
+
+test.each([
+  ['gone', (file: string) => rmSync(file)],
+  ['empty', (file: string) => truncateSync(file, 0)],
+])('a log is not taken for that of a file that is %s', (_what, lose) => {
+  const file = storeFile();
+  const store = openStore(file, { log: silentLogger, newEpoch: () => 'first' });
+  const log = readFileSync(`${file}-wal`);
+  store.close();
+  lose(file);
+  writeFileSync(`${file}-wal`, log);
+  const second = openStore(file, { log: silentLogger, newEpoch: () => 'second' });
+  expect([second.outcome, second.epoch]).toEqual(['created', 'second']);
+  second.close();
+});
+
 test.each([
   ['a directory', (path: string) => mkdirSync(path), ''],
   ['below a file', (path: string) => writeFileSync(path, ''), '/store.db'],
@@ -160,7 +214,7 @@ function change(file: string, sql: string): void {
 }
 
 test.each([
-  ['no database', (file: string) => writeFileSync(file, 'my notes, by no means a database. '.repeat(100))],
+  ['no database', (file: string) => writeFileSync(file, notes)],
   ["somebody else's database", (file: string) => change(file, 'CREATE TABLE notes (text)')],
 ])('a file that is %s is left alone', (_what, make) => {
   const file = storeFile();

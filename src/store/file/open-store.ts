@@ -3,12 +3,13 @@
  *
  *   lock -> inspect the file -> (new | resume | unclean: check | older format or damaged: rebuild | newer format: set aside) -> tables
  *
- * Never touches the file of another program: a foreign file is an error. A rebuild costs only time, because the API server has the
- * data. It is logged as a warning and starts a new epoch, so that old cursors get GAP. A file of a newer version is kept under
- * another name, for a return to that version.
+ * Never removes the file of another program: a foreign file is an error. Where a store of Portolan has been before, it is set aside, and
+ * the gateway goes on. A rebuild costs only time, because the API server has the data. It is logged as a warning and starts a new epoch,
+ * so that old cursors get GAP. A file of a newer version is kept under another name, for a return to that version.
  *
- * A running writer that finds a damaged page leaves a note beside the file, because a check does not find all damage. The next
- * start then rebuilds the file. A new file is filled without syncs, and rebuilt if the machine crashes meanwhile (unsynced-fill.ts).
+ * A running writer whose file is damaged or changed leaves a note beside the file, because a check does not find all damage. The next
+ * opening then rebuilds the file. In a folder that cannot be written there is no note: the caller says `lost`. A new file is filled without
+ * syncs, and rebuilt if the machine crashes meanwhile (unsynced-fill.ts).
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -29,6 +30,7 @@ import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { Database, sqliteCodeOf } from '../sqlite/database.ts';
 import { applicationId, formatVersion, schemaStatements, stagingStatements } from '../sqlite/schema.ts';
+import { folderFaultOf } from './folder-fault.ts';
 import { makePrivate, makePrivateFile, makePrivateFolder } from './private-file.ts';
 import { beginUnsyncedFill, thisBoot, unsyncedFillOf } from './unsynced-fill.ts';
 
@@ -46,6 +48,8 @@ export interface OpenStoreOptions {
   readonly cacheKib?: number;
   /** The id of this boot of the machine; null where it has none. Default: the kernel's boot id. */
   readonly boot?: string | null;
+  /** Why whatever is at the path must be made anew, or null. */
+  readonly lost?: string | null;
 }
 
 export interface OpenedStore {
@@ -60,10 +64,23 @@ export interface OpenedStore {
   abandon(reason: string): void;
 }
 
-/** Opens `file` as a store with its staging file attached as `staging`. Throws CONFIGURATION for a foreign or a locked file. */
+/**
+ * Opens `file` as a store with its staging file attached as `staging`.
+ * @throws PortolanError CONFIGURATION for a foreign or a locked file, and for a folder with a fault.
+ */
 export function openStore(file: string, options: OpenStoreOptions): OpenedStore {
+  try {
+    return open(file, options);
+  } catch (error) {
+    throw error instanceof PortolanError ? error : (folderFaultOf(file, error) ?? error);
+  }
+}
+
+function open(file: string, options: OpenStoreOptions): OpenedStore {
   makeRoomFor(file);
-  refuseForeign(file);
+  const lost = options.lost ?? null;
+  const known = lost !== null || wasStore(file);
+  if (!known) refuseForeign(file);
   const lock = takeLock(file, options.lockWaitMs ?? 2000);
   let database: Database | null = null;
   try {
@@ -71,9 +88,12 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
     const boot = options.boot === undefined ? thisBoot() : options.boot;
     const filled = unsyncedFillOf(file, boot);
     if (existsSync(file) && statSync(file).size > 0) {
-      const fault = noted(file) ?? (filled === 'lost' ? lostInFill : inspect(file, options.log));
+      const fault = damageOf(file, lost) ?? (filled === 'lost' ? lostInFill : inspect(file, options.log, known));
       outcome = fault === null ? 'resumed' : 'rebuilt';
       if (fault !== null) clear(file, fault, options.log);
+    } else {
+      // A log without its file is the log of another file.
+      remove(file);
     }
     rmSync(noteOf(file), { force: true });
     const unsyncedFill = outcome === 'resumed' ? filled === 'goes on' : beginUnsyncedFill(file, boot);
@@ -87,16 +107,18 @@ export function openStore(file: string, options: OpenStoreOptions): OpenedStore 
     if (outcome !== 'resumed') create(database, options.newEpoch ?? randomUUID);
     attachStaging(database, file);
     database.statement(`INSERT OR REPLACE INTO meta VALUES ('clean', 0)`).run();
+    hideLogIndex(file);
     const epoch = String(database.statement(`SELECT value FROM meta WHERE key = 'epoch'`).get()?.[0]);
     options.log.info({ file, epoch, outcome }, 'the store is open');
     const opened = database;
+    const inode = statSync(file).ino;
     return {
       database,
       epoch,
       outcome,
       unsyncedFill,
       close: () => close(opened, file, lock),
-      abandon: (reason) => abandon(opened, file, lock, reason, options.log),
+      abandon: (reason) => abandon({ database: opened, file, lock, inode }, reason, options.log),
     };
   } catch (error) {
     database?.close();
@@ -151,12 +173,20 @@ function takeLock(file: string, waitMs: number): Database {
 /** Why a file cannot be used. */
 interface Fault {
   readonly reason: string;
-  /** The format of a file that a newer version wrote: it is set aside. */
-  readonly newer?: number;
+  /** What is added to the name of a file that is kept: of a newer version, or perhaps of another program. */
+  readonly aside?: string;
 }
 
 /** The fault of a file whose first fill a crash of the machine interrupted. Any page may be torn, so SQLite does not open the file. */
 const lostInFill: Fault = { reason: 'the machine went down while it was filled for the first time' };
+
+/** What is added to the name of a file that is no store, where a store has been before. */
+const unknownFile = 'unknown';
+
+/** Has a store been opened at this path before? Its lock or a note is still beside it. */
+function wasStore(file: string): boolean {
+  return existsSync(`${file}-lock`) || existsSync(noteOf(file));
+}
 
 /** Throws for the file of another program, before anything is written beside it. */
 function refuseForeign(file: string): void {
@@ -182,19 +212,37 @@ function noteOf(file: string): string {
   return `${file}-damaged`;
 }
 
-/** The fault in the note of a writer that found a damaged page, or null. */
-function noted(file: string): Fault | null {
-  return existsSync(noteOf(file)) ? { reason: readFileSync(noteOf(file), 'utf8') } : null;
+/** The content of a note: why the file must be made anew, and the inode of that file. */
+const noteLine = /^(\d+) (.*)$/s;
+
+/**
+ * The fault by the note of the writer that had the file open, or by its word where it could leave no note; else null. A file that is
+ * not the one of that writer, and no store either, is kept.
+ */
+function damageOf(file: string, lost: string | null): Fault | null {
+  const note = existsSync(noteOf(file)) ? readFileSync(noteOf(file), 'utf8') : null;
+  if (note === null && lost === null) return null;
+  const [, inode, reason = note ?? ''] = noteLine.exec(note ?? '') ?? [];
+  const fault = { reason: lost ?? reason };
+  return isForeign(file) && Number(inode) !== statSync(file).ino ? { ...fault, aside: unknownFile } : fault;
 }
 
-function clear(file: string, { reason, newer }: Fault, log: Logger): void {
+/**
+ * Removes the name of the log's index. All connections are in this process and share the index that is open. Whoever shortens a file
+ * that is mapped into memory ends the process; without a name, nobody can: not by copying an older folder over this one.
+ */
+function hideLogIndex(file: string): void {
+  rmSync(`${file}-shm`, { force: true });
+}
+
+function clear(file: string, { reason, aside: kept }: Fault, log: Logger): void {
   const what = 'the store is rebuilt; everything is listed anew and cursors lose their place';
-  if (newer === undefined) {
+  if (kept === undefined) {
     log.warn({ file, reason }, what);
     remove(file);
     return;
   }
-  const aside = `${file}.format-${newer}`;
+  const aside = `${file}.${kept}`;
   log.warn({ file, reason, aside }, `${what}; the file is kept under another name, and may be removed`);
   for (const suffix of ['', '-wal']) {
     rmSync(`${aside}${suffix}`, { force: true });
@@ -204,19 +252,27 @@ function clear(file: string, { reason, newer }: Fault, log: Logger): void {
   remove(file);
 }
 
-/** Null when the file is usable, otherwise why it must be rebuilt. @throws CONFIGURATION for the file of another program. */
-function inspect(file: string, log: Logger): Fault | null {
+/**
+ * Null when the file is usable, otherwise why it must be rebuilt.
+ * @param known a store has been at this path.
+ * @throws CONFIGURATION for the file of another program, where no store has been.
+ */
+function inspect(file: string, log: Logger, known: boolean): Fault | null {
+  const foreign = (cause?: unknown): Fault => {
+    if (!known) throw foreignFile(file, cause);
+    return { reason: 'it is no store of Portolan', aside: unknownFile };
+  };
+  if (isForeign(file)) return foreign();
   const database = new Database(file, { log, slowMs: Number.POSITIVE_INFINITY });
   try {
-    const foreign = database.pragma('application_id') !== applicationId;
-    if (foreign) {
+    if (database.pragma('application_id') !== applicationId) {
       if (database.statement('SELECT count(*) FROM sqlite_schema').get()?.[0] === 0)
         return { reason: 'it has no tables' };
-      throw foreignFile(file);
+      return foreign();
     }
     const format = Number(database.pragma('user_version'));
     const reason = `its format is ${format}, and this version writes ${formatVersion}`;
-    if (format > formatVersion) return { reason, newer: format };
+    if (format > formatVersion) return { reason, aside: `format-${format}` };
     if (format !== formatVersion) return { reason };
     const clean = database.statement(`SELECT value FROM meta WHERE key = 'clean'`).get()?.[0] === 1;
     if (!clean) {
@@ -228,7 +284,7 @@ function inspect(file: string, log: Logger): Fault | null {
     return null;
   } catch (error) {
     const code = sqliteCodeOf(error);
-    if (code === 'SQLITE_NOTADB') throw foreignFile(file, error);
+    if (code === 'SQLITE_NOTADB') return foreign(error);
     if (
       code === null ||
       code.startsWith('SQLITE_BUSY') ||
@@ -299,9 +355,13 @@ function close(database: Database, file: string, lock: Database): void {
   }
 }
 
-function abandon(database: Database, file: string, lock: Database, reason: string, log: Logger): void {
+function abandon(
+  { database, file, lock, inode }: { database: Database; file: string; lock: Database; inode: number },
+  reason: string,
+  log: Logger,
+): void {
   const steps = [
-    () => writeFileSync(noteOf(file), reason, { mode: 0o600 }),
+    () => writeFileSync(noteOf(file), `${inode} ${reason}`, { mode: 0o600 }),
     () => database.close(),
     () => removeStaging(file),
     () => lock.close(),

@@ -9,6 +9,7 @@ import { openReader } from '../read/reader.ts';
 import { Database } from '../sqlite/database.ts';
 import { openWriter, type StoreWriter } from '../write/writer.ts';
 import type { Checkpointer } from './checkpointer.ts';
+import { FileSeal } from './file-seal.ts';
 import { WalBound } from './wal-bound.ts';
 
 /** A thread that is never scheduled. */
@@ -99,7 +100,13 @@ function pastTheGate(patienceMs: number): { database: Database; beside: Database
   const settle = (): void => {
     if (database.inTransaction) database.commit();
   };
-  const wal = new WalBound(database, { gateBytes: 100_000, patienceMs, settle, log: silentLogger });
+  const wal = new WalBound(database, {
+    gateBytes: 100_000,
+    patienceMs,
+    settle,
+    seal: new FileSeal(database.file),
+    log: silentLogger,
+  });
   for (let row = 0; row < 6; row += 1) database.statement('INSERT INTO t VALUES (zeroblob(20000))').run();
   expect(wal.bytes()).toBeGreaterThan(100_000);
   return { database, beside, wal };
@@ -157,7 +164,13 @@ test("somebody else's snapshot outlasts the patience: that is said once, and wri
   database.pragma('journal_mode = WAL');
   database.pragma('wal_autocheckpoint = 0');
   database.pragma('busy_timeout = 0');
-  const wal = new WalBound(database, { gateBytes: 100_000, patienceMs: 20, settle: () => {}, log });
+  const wal = new WalBound(database, {
+    gateBytes: 100_000,
+    patienceMs: 20,
+    settle: () => {},
+    seal: new FileSeal(database.file),
+    log,
+  });
   database.exec('CREATE TABLE t (x)');
   const write = (): void => {
     wal.hold();

@@ -17,6 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Database } from '../sqlite/database.ts';
+import type { FileSeal } from './file-seal.ts';
 
 interface WalBoundOptions {
   /** Size at which the checkpoint thread writes all of it back and new leases wait. */
@@ -27,6 +28,7 @@ interface WalBoundOptions {
   readonly settle: () => void;
   /** Whether the file is written without syncs (unsynced-fill.ts). Default: never. */
   readonly unsynced?: () => boolean;
+  readonly seal: FileSeal;
   readonly log: Logger;
 }
 
@@ -47,6 +49,7 @@ export class WalBound {
   readonly #patienceMs: number;
   readonly #settle: () => void;
   readonly #unsynced: () => boolean;
+  readonly #seal: FileSeal;
   readonly #log: Logger;
   /** Held bytes of the log at the last check. */
   #bytes = 0;
@@ -58,13 +61,14 @@ export class WalBound {
 
   constructor(
     database: Database,
-    { gateBytes, patienceMs = 2000, settle, unsynced = () => false, log }: WalBoundOptions,
+    { gateBytes, patienceMs = 2000, settle, unsynced = () => false, seal, log }: WalBoundOptions,
   ) {
     this.#database = database;
     this.#gate = gateBytes;
     this.#patienceMs = patienceMs;
     this.#settle = settle;
     this.#unsynced = unsynced;
+    this.#seal = seal;
     this.#log = log;
     // A foreign snapshot can make the file longer. SQLite truncates it to this size when the log restarts.
     database.pragma(`main.journal_size_limit = ${Math.round(gateBytes * 1.25)}`);
@@ -90,7 +94,7 @@ export class WalBound {
       // During an unsynced fill the thread leaves few frames. The writer writes them back itself, which is faster than waiting for
       // the thread.
       this.#settle();
-      if (this.#database.restartLog(waitsUnsyncedMs)) return;
+      if (this.#restartLog(waitsUnsyncedMs)) return;
     }
     const { monotonic } = systemClock;
     const until = monotonic() + this.#patienceMs / 4;
@@ -130,8 +134,12 @@ export class WalBound {
     this.#restart(size, patience);
   }
 
+  #restartLog(patienceMs: number): boolean {
+    return this.#seal.writing('file', () => this.#database.restartLog(patienceMs));
+  }
+
   #restart(size: number, patienceMs: number): void {
-    if (this.#database.restartLog(patienceMs)) {
+    if (this.#restartLog(patienceMs)) {
       this.#triedAt = 0;
       this.#warned = false;
       return;

@@ -162,7 +162,7 @@ test('another file in the place of the store is found', async () => {
   old.writer.close();
   young.writer.close();
   for (let again = 0; again < 4; again += 1) expect(read()).toMatchObject({ rows: [[[2]]] });
-  for (const beside of ['-wal', '-shm']) rmSync(`${old.file}${beside}`);
+  for (const beside of ['-wal', '-shm']) rmSync(`${old.file}${beside}`, { force: true });
   renameSync(young.file, old.file);
   await expect.poll(read).toMatchObject({ rows: [[[3]]] });
 });

@@ -8,12 +8,16 @@
  *
  * Never writes. Opens the file with the first snapshot, and again when another file has replaced it (a rebuilt store). The owner limits
  * the time of a statement by the `tick` that every scan loop calls.
+ *
+ * Looks at the seal after each read (src/store/file/file-seal.ts): what was read from a file that another program changed is never
+ * returned.
  */
 import { statSync } from 'node:fs';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
+import { FileSeal, type SealMemory } from '../file/file-seal.ts';
 import { firstLines, pageRow } from '../pages/page-lines.ts';
 import type { PageTemplate } from '../pages/page-template.ts';
 import { type PageWriter, pageWriter, type RelatedLines, type RelatedReader } from '../pages/page-writer.ts';
@@ -34,6 +38,8 @@ export interface ReadConnectionOptions {
   /** Milliseconds to wait for another connection's lock; default 5,000. */
   readonly busyMs?: number;
   readonly clock?: Clock;
+  /** Shared with the writer of the file; without it, another program's writes are not noticed here. */
+  readonly seal?: SealMemory | undefined;
   /** Throws when the running statement must end; called by every scan loop, and before each statement. */
   readonly tick: () => void;
 }
@@ -46,6 +52,16 @@ interface Known {
   readonly since: number;
   readonly snapshot: Snapshot;
   readonly rows: WeakMap<Statement, readonly Row[]>;
+}
+
+/** The files are not those of the store any more. */
+class FilesLost extends PortolanError {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super('CACHE_NOT_READY', `The store is made anew, because ${reason}; try again in a moment.`);
+    this.reason = reason;
+  }
 }
 
 /** Milliseconds for which the result of the last check of the file is valid. */
@@ -61,6 +77,7 @@ const keptWriters = 500;
 export class ReadConnection {
   readonly #options: ReadConnectionOptions;
   readonly #clock: Clock;
+  readonly #seal: FileSeal;
   /** Page writers by their template's text. */
   readonly #writers = new BoundedCache<PageWriter>({ entries: keptWriters, weight: keptWriters });
   #open: { readonly database: Database; readonly inode: number } | null = null;
@@ -71,6 +88,7 @@ export class ReadConnection {
   constructor(options: ReadConnectionOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#seal = new FileSeal(options.file, options.seal);
   }
 
   /** @throws PortolanError CACHE_NOT_READY while there is no store. */
@@ -99,7 +117,7 @@ export class ReadConnection {
   all({ sql, params }: Statement): readonly Row[] {
     this.#options.tick();
     const { maxRows } = this.#options;
-    const rows = this.#database().statement(sql).upTo(maxRows, params);
+    const rows = this.#sealed(() => this.#database().statement(sql).upTo(maxRows, params));
     if (rows === null) {
       throw new PortolanError('QUERY_TOO_COSTLY', `The read gives more than ${maxRows} rows; ask for fewer at a time.`);
     }
@@ -108,6 +126,10 @@ export class ReadConnection {
 
   /** Runs the statements in turn until they have returned `limit` rows. Each statement has its own LIMIT, so all its rows are read. */
   fill(statements: readonly Statement[], limit: number): readonly Row[] {
+    return this.#sealed(() => this.#fill(statements, limit));
+  }
+
+  #fill(statements: readonly Statement[], limit: number): readonly Row[] {
     const rows: Row[] = [];
     for (const statement of statements) {
       if (rows.length >= limit) break;
@@ -149,12 +171,24 @@ export class ReadConnection {
   }
 
   /** Reads the statements and pages in one snapshot, and ends the snapshot. */
-  pages(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead {
+  pages(
+    statements: readonly Statement[],
+    pages: readonly PageRequest[],
+    use: 'answer' | 'proof' = 'answer',
+  ): PagesRead {
+    if (use === 'proof') {
+      if (this.#seal.isLost) this.#refuseIfLost();
+      return this.#pages(statements, pages);
+    }
+    return this.#sealed(() => this.#pages(statements, pages));
+  }
+
+  #pages(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead {
     const direct = this.#pagesWithoutTransaction(statements, pages);
     if (direct !== null) return direct;
     const snapshot = this.begin();
     try {
-      return this.pagesIn(snapshot, statements, pages);
+      return this.#pagesIn(snapshot, statements, pages);
     } finally {
       this.end();
     }
@@ -169,12 +203,16 @@ export class ReadConnection {
     if (this.#open === null || known === null) return null;
     const now = this.#clock.monotonic();
     if (now - known.since < sinceCommitMs || now - this.#checkedAt > stateValidMs) return null;
-    const read = this.pagesIn(known.snapshot, statements, pages);
+    const read = this.#pagesIn(known.snapshot, statements, pages);
     return dataVersion(this.#open.database) === known.version ? read : null;
   }
 
   /** The same in an open snapshot, or in a known one. */
   pagesIn(snapshot: Snapshot, statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead {
+    return this.#sealed(() => this.#pagesIn(snapshot, statements, pages));
+  }
+
+  #pagesIn(snapshot: Snapshot, statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead {
     let bytes = 0;
     const rows = statements.map((statement) => this.#readOnce(statement));
     const texts = pages.map((page) => {
@@ -224,10 +262,29 @@ export class ReadConnection {
     return this.#connect().log().heldBytes;
   }
 
+  /** What `read` read, if the files are still those of the store. An error that comes of changed files is replaced. */
+  #sealed<T>(read: () => T): T {
+    let result: T;
+    try {
+      result = read();
+    } catch (error) {
+      this.#refuseIfLost();
+      throw error;
+    }
+    this.#refuseIfLost();
+    return result;
+  }
+
+  #refuseIfLost(): void {
+    const broken = this.#seal.broken();
+    if (broken !== null) throw new FilesLost(broken);
+  }
+
   /** The damage of the file that an error reports; null for any other error. */
   damageIn(error: unknown): FileDamage | null {
+    if (error instanceof FilesLost) return this.#open && { inode: this.#open.inode, reason: error.reason };
     const code = sqliteCodeOf(error);
-    if (code === null || this.#open === null || faultOfCode(code) !== 'corrupt') return null;
+    if (code === null || this.#open === null || faultOfCode(code) !== 'lost') return null;
     return { inode: this.#open.inode, reason: messageOf(error) };
   }
 
@@ -245,8 +302,12 @@ export class ReadConnection {
   #connect(): Database {
     const { file, cachedStatements, cacheKib, busyMs = 5000, tick } = this.#options;
     this.#checkedAt = this.#clock.monotonic();
-    const inode = statSync(file, { throwIfNoEntry: false })?.ino;
-    if (inode === undefined) throw notReady();
+    if (this.#seal.isLost) this.#refuseIfLost();
+    const inode = this.#inodeAt(file);
+    if (inode === undefined) {
+      this.#refuseIfLost();
+      throw notReady();
+    }
     if (this.#open?.inode === inode) return this.#open.database;
     this.close();
     const slowMs = Number.POSITIVE_INFINITY;
@@ -265,6 +326,16 @@ export class ReadConnection {
     }
     this.#open = { database, inode };
     return database;
+  }
+
+  /** Undefined where there is no file. While the path may not be looked at, the file that is open is the one. */
+  #inodeAt(file: string): number | undefined {
+    try {
+      return statSync(file, { throwIfNoEntry: false })?.ino;
+    } catch (error) {
+      if (this.#open !== null) return this.#open.inode;
+      throw error;
+    }
   }
 
   #writerOf(template: string): PageWriter {

@@ -8,6 +8,7 @@
  * memory. The pool stores the lease's number there, and `tick()` reads it.
  */
 import type { ErrorCode } from '../../base/errors.ts';
+import type { SealMemory } from '../file/file-seal.ts';
 import type { PageRequest, PagesRead } from '../types/page-reader.ts';
 import type { Row, Statement } from '../types/statement.ts';
 import type { FileDamage } from '../types/store-fault.ts';
@@ -68,4 +69,6 @@ export interface ReaderWorkerData {
   readonly cacheKib: number;
   /** A statement that returns more rows than this fails. */
   readonly maxRows: number;
+  /** Shared with the writer of the file. */
+  readonly seal: SealMemory | undefined;
 }

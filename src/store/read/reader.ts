@@ -11,6 +11,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { type Logger, silentLogger } from '../../base/log.ts';
+import type { SealMemory } from '../file/file-seal.ts';
 import { WalGate } from '../file/wal-gate.ts';
 import type { Lease, LeaseOptions, Reader } from '../types/lease.ts';
 import type { PageReader, PageRequest, PagesRead } from '../types/page-reader.ts';
@@ -46,6 +47,8 @@ export interface ReaderOptions {
   readonly pagesNowMs?: number;
   readonly clock?: Clock;
   readonly log?: Logger;
+  /** Shared with the writer of the file, so that nothing is returned that another program has written into it. */
+  readonly seal?: SealMemory;
   /** Called when a statement has found the file damaged. Only the writer can repair it. */
   readonly onDamage?: (damage: FileDamage) => void;
 }
@@ -93,6 +96,7 @@ class ReaderPool implements PooledReader, PageReader {
       cachedStatements: options.cachedStatements ?? 500,
       cacheKib: options.cacheKib ?? 16 * 1024,
       maxRows: options.maxRows ?? 100_000,
+      seal: options.seal,
     };
     this.#now = new PagesNow({ ...connection, mostMs: options.pagesNowMs ?? 10, clock });
     this.#gate = new WalGate(() => this.#now.logBytes(), {
@@ -163,9 +167,13 @@ class ReaderPool implements PooledReader, PageReader {
     }
   }
 
-  pagesNow(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead | 'spent' | null {
+  pagesNow(
+    statements: readonly Statement[],
+    pages: readonly PageRequest[],
+    use: 'answer' | 'proof' = 'answer',
+  ): PagesRead | 'spent' | null {
     if (this.#closed || !this.#gate.isOpenForShort(this.#leases.size)) return null;
-    return this.#now.read(statements, pages);
+    return this.#now.read(statements, pages, use);
   }
 
   async close(): Promise<void> {

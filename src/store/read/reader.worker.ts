@@ -68,7 +68,9 @@ function answer(call: number, work: () => ReaderReply): void {
       call,
       code: codeFor(error),
       message:
-        damage === null ? messageOf(error) : 'The store is damaged and is being made anew; try again in a moment.',
+        damage === null || error instanceof PortolanError
+          ? messageOf(error)
+          : 'The store is damaged and is being made anew; try again in a moment.',
       ...(damage === null ? {} : { damage }),
     };
   }

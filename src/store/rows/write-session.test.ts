@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { describedResource, pod, storeFile } from '../../../test/kit/store-file.ts';
 import { silentLogger } from '../../base/log.ts';
+import { FileSeal } from '../file/file-seal.ts';
 import { openStore } from '../file/open-store.ts';
 import { Database } from '../sqlite/database.ts';
 import { openWriter } from '../write/writer.ts';
@@ -18,7 +19,7 @@ function opened(): { session: WriteSession; committed: () => unknown[] } {
     store.close();
   });
   return {
-    session: new WriteSession(store.database, silentLogger),
+    session: new WriteSession(store.database, silentLogger, new FileSeal(file)),
     committed: () => beside.statement(`SELECT key FROM meta WHERE key LIKE 'row%' ORDER BY key`).all().flat(),
   };
 }

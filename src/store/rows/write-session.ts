@@ -11,6 +11,7 @@
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
+import type { FileSeal } from '../file/file-seal.ts';
 import type { Database } from '../sqlite/database.ts';
 import { CommitSignal } from './commit-signal.ts';
 import { KindLogs } from './kind-logs.ts';
@@ -40,16 +41,23 @@ export class WriteSession {
   /** What the change log has of each kind. */
   readonly logs: KindLogs;
   readonly #epoch: string;
+  readonly #seal: FileSeal;
+  /** Between `begin` and `end` of the seal. */
+  #writes = false;
+  /** May SQLite write changed pages before the commit, for which its cache has no room? Its default. */
+  #spills = true;
   #counters: Counters;
   #atBegin: (() => (() => void) | null) | null = null;
   #beforeBegin: () => void = () => {};
+  #beforeCommit: () => void = () => {};
   /** The transaction that `fill` left open. */
   #open: OpenTransaction | null = null;
   /** The running transaction, left open or not. */
   #running: OpenTransaction | null = null;
 
-  constructor(database: Database, log: Logger) {
+  constructor(database: Database, log: Logger, seal: FileSeal) {
     this.database = database;
+    this.#seal = seal;
     this.committed = new CommitSignal((error) => log.error({ error: messageOf(error) }, 'a commit listener failed'));
     this.#epoch = String(database.statement(`SELECT value FROM meta WHERE key = 'epoch'`).get()?.[0]);
     const row = must(
@@ -78,10 +86,15 @@ export class WriteSession {
     this.#beforeBegin = hook;
   }
 
+  /** Sets a hook that is called before every commit. An error of it rolls the transaction back. */
+  beforeCommit(hook: () => void): void {
+    this.#beforeCommit = hook;
+  }
+
   /** Runs `work` in one transaction and saves the counters with it. Must not be nested. */
   run<T>(work: () => T): T {
     this.settle();
-    const open = this.#begin();
+    const open = this.#begin({ spills: false });
     const result = this.#orUndo(open, () => {
       open.after = this.#atBegin?.() ?? null;
       const value = work();
@@ -97,7 +110,7 @@ export class WriteSession {
    * true once the transaction has `maxBytes`. A failure, now or at the commit, rolls the whole transaction back and calls `lost`.
    */
   fill(maxBytes: number, lost: () => void, work: () => number): boolean {
-    this.#open ??= this.#begin();
+    this.#open ??= this.#begin({ spills: true });
     const open = this.#open;
     open.lost.add(lost);
     this.#orUndo(open, () => {
@@ -121,9 +134,18 @@ export class WriteSession {
     this.#notify(open);
   }
 
-  #begin(): OpenTransaction {
+  /** @param spills bulk work writes more than memory should hold. All others write at the commit alone, so that the seal is open shortly. */
+  #begin({ spills }: { readonly spills: boolean }): OpenTransaction {
     this.#beforeBegin();
-    this.database.begin();
+    if (spills !== this.#spills) this.database.pragma(`cache_spill = ${spills ? 1 : 0}`);
+    this.#spills = spills;
+    if (spills) this.#writing();
+    try {
+      this.database.begin();
+    } catch (error) {
+      this.#written();
+      throw error;
+    }
     const before = this.#counters;
     this.#counters = { ...before };
     this.#running = { before, after: null, lost: new Set(), kindIds: new Set(), bytes: 0 };
@@ -134,6 +156,7 @@ export class WriteSession {
     try {
       return this.database.finish(work);
     } catch (error) {
+      this.#written();
       this.#counters = open.before;
       this.logs.undo();
       this.#open = null;
@@ -145,9 +168,23 @@ export class WriteSession {
   #commit({ before }: OpenTransaction): void {
     this.#save(before);
     this.logs.save();
+    this.#beforeCommit();
+    if (!this.#writes) this.#writing();
     this.database.commit();
+    this.#written();
     this.logs.committed();
     this.#open = null;
+  }
+
+  #writing(): void {
+    this.#seal.begin('log');
+    this.#writes = true;
+  }
+
+  /** The transaction is over: nothing writes into the log until the next one. */
+  #written(): void {
+    if (this.#writes) this.#seal.end('log');
+    this.#writes = false;
   }
 
   #notify({ before, after, kindIds }: OpenTransaction): void {

@@ -185,9 +185,9 @@ test('F42: a damaged page ends the writer without a step forward; the next one b
   damage(file, 'body');
   const { writer: second } = small(10_000, { file });
   expect(second).toMatchObject({ outcome: 'resumed', epoch });
-  const noticed = new Promise<void>((resolve) => second.onDamage(resolve));
+  const noticed = new Promise<string>((resolve) => second.onDamage(resolve));
   const events = [event('MODIFIED', { name: 'n1', rv: 11 })];
-  const corrupt = expect.objectContaining({ name: 'StoreFault', kind: 'corrupt' });
+  const corrupt = expect.objectContaining({ name: 'StoreFault', kind: 'lost' });
   expect(() => second.apply(handle, events, '11')).toThrow(corrupt);
   await noticed;
   expect(second.state(handle).lastResourceVersion).toBe('10');

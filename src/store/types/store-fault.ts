@@ -2,14 +2,15 @@
  * Faults of the store's environment, as opposed to faulty statements. SQLite's error codes distinguish them, and each has its own
  * remedy. A fault rolls the whole transaction back: tables, log and memory contain nothing of it.
  *
- *   full     the disk or the disk budget is full: data is removed (disk-budget.ts), and the work is tried again
- *   io       the disk fails: the work is tried again
- *   corrupt  the file is damaged: it is rebuilt with a new epoch
- *   busy     another connection holds the lock for too long
+ *   full      the disk or the disk budget is full: data is removed (disk-budget.ts), and the work is tried again
+ *   readonly  the file or its folder cannot be written: the work is tried again
+ *   io        the disk fails: the work is tried again
+ *   lost      the file is damaged, gone, or not what was written: it is made anew with a new epoch
+ *   busy      another connection holds the lock for too long
  */
 import { PortolanError } from '../../base/errors.ts';
 
-type StoreFaultKind = 'full' | 'io' | 'corrupt' | 'busy';
+type StoreFaultKind = 'full' | 'readonly' | 'io' | 'lost' | 'busy';
 
 /** A CONFIGURATION error, because an operator must fix the environment. */
 export class StoreFault extends PortolanError {
@@ -22,6 +23,15 @@ export class StoreFault extends PortolanError {
   }
 }
 
+/** A fault that lasts, for those who look after the gateway. Plain data; a type alias, so that it is assignable to a record. */
+export type StoreTrouble = {
+  readonly kind: StoreFaultKind;
+  /** What is wrong, and what to do. */
+  readonly error: string;
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+};
+
 /** Damage that a reader found, with the file's inode, because another file may have replaced the damaged one since. */
 export interface FileDamage {
   readonly inode: number;
@@ -31,8 +41,10 @@ export interface FileDamage {
 /** The environment fault of an SQLite code; null where the statement itself is at fault. */
 export function faultOfCode(code: string): StoreFaultKind | null {
   if (code === 'SQLITE_FULL') return 'full';
-  if (code.startsWith('SQLITE_IOERR') || code === 'SQLITE_CANTOPEN' || code === 'SQLITE_READONLY') return 'io';
-  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return 'corrupt';
+  if (code === 'SQLITE_READONLY_DBMOVED') return 'lost';
+  if (code.startsWith('SQLITE_READONLY')) return 'readonly';
+  if (code.startsWith('SQLITE_IOERR') || code === 'SQLITE_CANTOPEN') return 'io';
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return 'lost';
   if (code.startsWith('SQLITE_BUSY')) return 'busy';
   return null;
 }

@@ -2,11 +2,12 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { startCheckpointer } from '../file/checkpointer.ts';
+import type { SealMemory } from '../file/file-seal.ts';
 import type { OpenStoreOptions } from '../file/open-store.ts';
 import type { LogBounds } from '../rows/change-log.ts';
 import type { WriteBounds } from '../rows/write-budget.ts';
 
-export interface WriterOptions extends Pick<OpenStoreOptions, 'lockWaitMs' | 'slowMs' | 'cacheKib' | 'boot'> {
+export interface WriterOptions extends Pick<OpenStoreOptions, 'lockWaitMs' | 'slowMs' | 'cacheKib' | 'boot' | 'lost'> {
   readonly log?: Logger;
   readonly clock?: Clock;
   readonly newEpoch?: () => string;
@@ -22,6 +23,8 @@ export interface WriterOptions extends Pick<OpenStoreOptions, 'lockWaitMs' | 'sl
   readonly checkpoints?: 'thread' | 'inline';
   /** Starts the checkpoint thread. Tests replace it with a stalled one. */
   readonly startCheckpointer?: typeof startCheckpointer;
+  /** Shared with the readers of the file, so that they know when they may not read it. */
+  readonly seal?: SealMemory;
   /** Size of the WAL above which it is restarted; default 32 MiB. Use the same size for the readers' gate. */
   readonly walGateBytes?: number;
   /** Most bytes of all files of the store together; no limit by default. */

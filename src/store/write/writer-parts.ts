@@ -9,6 +9,7 @@
  *   work         housekeeping, pending progress, events, declarations
  *   first fill   the file is written without syncs while it is filled for the first time
  *   checkpointer a thread, or SQLite's automatic checkpoints in the writer
+ *   seal         from here on, a write of another program is noticed
  */
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -16,6 +17,7 @@ import { searchPaths } from '../../catalog/paths/search-text.ts';
 import { type Checkpointer, startCheckpointer } from '../file/checkpointer.ts';
 import { DiskBudget } from '../file/disk-budget.ts';
 import { FaultWatch } from '../file/fault-watch.ts';
+import { FileSeal } from '../file/file-seal.ts';
 import type { OpenedStore } from '../file/open-store.ts';
 import { endUnsyncedFill, UnsyncedFill } from '../file/unsynced-fill.ts';
 import { WalBound } from '../file/wal-bound.ts';
@@ -63,6 +65,7 @@ interface Opening {
   readonly clock: Clock;
   /** Size of the write-ahead log above which all of it is written back. */
   readonly gateBytes: number;
+  readonly seal: FileSeal;
   readonly closed: () => boolean;
 }
 
@@ -71,7 +74,8 @@ export function openParts(store: OpenedStore, log: Logger, options: WriterOption
   const clock = options.clock ?? systemClock;
   const gateBytes = options.walGateBytes ?? defaultWalGateBytes;
   const closing = new DisposableStack();
-  const opening: Opening = { store, options, log, clock, gateBytes, closed: () => closing.disposed };
+  const seal = new FileSeal(store.database.file, options.seal);
+  const opening: Opening = { store, options, log, clock, gateBytes, seal, closed: () => closing.disposed };
 
   const session = openSession(opening);
   const guards = openGuards(opening, session, { unsynced: () => unsyncedFill.running });
@@ -85,10 +89,12 @@ export function openParts(store: OpenedStore, log: Logger, options: WriterOption
 
   const unsyncedFill = openFirstFill(opening, context, { end: () => checkpointer.endUnsyncedFill() });
   closing.defer(() => {
+    seal.close();
     if (faults.damage === null) unsyncedFill.close(() => store.close());
     else store.abandon(faults.damage);
   });
-  const checkpointer = openCheckpointer(opening);
+  seal.open();
+  const checkpointer = openCheckpointer(opening, faults);
   closing.defer(() => checkpointer.stop());
   closing.defer(() => {
     if (faults.damage === null) progress.saveAll();
@@ -96,11 +102,11 @@ export function openParts(store: OpenedStore, log: Logger, options: WriterOption
   return { context, faults, housekeeping, progress, events, declarations, unsyncedFill, closing };
 }
 
-function openSession({ store: { database }, log }: Opening): WriteSession {
+function openSession({ store: { database }, log, seal }: Opening): WriteSession {
   registerSqlFunctions(database, { tick: () => {} });
   // Checkpoints hold the write lock only briefly. `Database.begin` retries faster than SQLite's busy handler.
   database.pragma('busy_timeout = 0');
-  return new WriteSession(database, log);
+  return new WriteSession(database, log, seal);
 }
 
 interface Guards {
@@ -110,20 +116,21 @@ interface Guards {
 }
 
 function openGuards(
-  { store: { database }, options, log, clock, gateBytes }: Opening,
+  { store: { database }, options, log, clock, gateBytes, seal }: Opening,
   session: WriteSession,
   { unsynced }: { readonly unsynced: () => boolean },
 ): Guards {
-  const wal = new WalBound(database, { gateBytes, settle: () => session.settle(), unsynced, log });
+  const wal = new WalBound(database, { gateBytes, settle: () => session.settle(), unsynced, seal, log });
   const disk = new DiskBudget(database, {
     maxBytes: options.maxDiskBytes ?? null,
     walGateBytes: gateBytes,
     clock,
     log,
   });
-  const faults = new FaultWatch(database, disk, log);
+  const faults = new FaultWatch(database, { disk, seal, clock, log });
+  session.beforeCommit(() => faults.refuseIfLost());
   session.beforeBegin(() => {
-    faults.refuseIfDamaged();
+    faults.refuseIfLost();
     wal.hold();
   });
   return { wal, disk, faults };
@@ -171,14 +178,16 @@ function openFirstFill(
 }
 
 /** Starts the checkpoint thread. If the thread dies, SQLite's automatic checkpoints run in the writer. */
-function openCheckpointer({ store, options, log, gateBytes, closed }: Opening): Checkpointer {
+function openCheckpointer({ store, options, log, gateBytes, seal, closed }: Opening, faults: FaultWatch): Checkpointer {
   const { database, unsyncedFill } = store;
   const { file } = database;
   if (options.checkpoints === 'inline') return { stop: () => {}, endUnsyncedFill: () => endUnsyncedFill(file) };
   database.pragma('wal_autocheckpoint = 0');
   const onDeath = (): void => {
+    seal.distrust();
     if (!closed()) database.pragma('wal_autocheckpoint = 1000');
   };
+  const onLost = (reason: string): void => void faults.report(reason);
   const start = options.startCheckpointer ?? startCheckpointer;
-  return start({ file, passiveBytes, gateBytes, unsyncedFill, log, onDeath });
+  return start({ file, passiveBytes, gateBytes, unsyncedFill, seal: seal.memory, log, onDeath, onLost });
 }

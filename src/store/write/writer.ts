@@ -16,11 +16,11 @@ import { FirstSync } from '../replace/first-sync.ts';
 import { Relist } from '../replace/relist.ts';
 import { TableAudit } from '../replace/table-audit.ts';
 import type { CommitListener } from '../rows/commit-signal.ts';
-import { sqliteCodeOf } from '../sqlite/database.ts';
+import { type Database, sqliteCodeOf } from '../sqlite/database.ts';
 import type { IncomingEvent } from '../types/incoming-object.ts';
 import type { PathUse, PromotionOutcome } from '../types/kind-layout.ts';
 import type { ClusterStatus, IngestStatus, ResourceHandle, ResourceState } from '../types/progress.ts';
-import { faultOfCode } from '../types/store-fault.ts';
+import { faultOfCode, type StoreTrouble } from '../types/store-fault.ts';
 import type { ApplySummary, Audit, DiskUse, Replace, SameVersions, Writer } from '../types/writer.ts';
 import { retain } from './retention.ts';
 import type { WriterOptions } from './writer-options.ts';
@@ -29,8 +29,12 @@ import { openParts, type WriterParts } from './writer-parts.ts';
 /** A writer with signals for its commits and for damage of its file. */
 export interface StoreWriter extends Writer {
   readonly outcome: OpenedStore['outcome'];
-  /** Calls the listener once, through setImmediate, when the file is damaged. Close the writer then, and open another one. */
-  onDamage(listener: () => void): void;
+  /** The fault of the file that lasts; null while it can be written. */
+  trouble(): StoreTrouble | null;
+  /** Calls the listener when such a fault begins, and with null when it is mended. */
+  onTrouble(listener: (trouble: StoreTrouble | null) => void): void;
+  /** Calls the listener once, through setImmediate, when the file is lost. Close the writer then, and open another one with the reason. */
+  onDamage(listener: (reason: string) => void): void;
   /** Reports damage that a reader of the file has found. */
   reportDamage(reason: string): void;
   /** Calls the listener after each commit that changed the revision, the catalog or a layout. Returns the function that removes it. */
@@ -59,9 +63,14 @@ export function openWriter(file: string, options: WriterOptions = {}): StoreWrit
   }
 }
 
+/** Writes one row, inside a transaction. */
+function noteTrial(database: Database, now: number): void {
+  database.statement(`INSERT OR REPLACE INTO meta VALUES ('tried', ?)`).run(now);
+}
+
 function isDamage(error: unknown): boolean {
   const code = sqliteCodeOf(error);
-  return code !== null && faultOfCode(code) === 'corrupt';
+  return code !== null && faultOfCode(code) === 'lost';
 }
 
 class SqliteWriter implements StoreWriter {
@@ -84,7 +93,15 @@ class SqliteWriter implements StoreWriter {
     return this.#parts.context.session.committed.onCommit(listener);
   }
 
-  onDamage(listener: () => void): void {
+  trouble(): StoreTrouble | null {
+    return this.#parts.faults.trouble;
+  }
+
+  onTrouble(listener: (trouble: StoreTrouble | null) => void): void {
+    this.#parts.faults.onTrouble(listener);
+  }
+
+  onDamage(listener: (reason: string) => void): void {
     this.#parts.faults.onDamage(listener);
   }
 
@@ -169,12 +186,15 @@ class SqliteWriter implements StoreWriter {
   }
 
   disk(): DiskUse {
-    return this.#parts.context.disk.use();
+    const use = this.#parts.context.disk.use();
+    return { ...use, tight: use.tight || this.trouble()?.kind === 'full' };
   }
 
   maintain(): boolean {
-    const { context, unsyncedFill, housekeeping, progress } = this.#parts;
-    context.session.settle();
+    const { context, faults, unsyncedFill, housekeeping, progress } = this.#parts;
+    const { clock, session } = context;
+    faults.look(() => session.run(() => noteTrial(session.database, clock.now())));
+    session.settle();
     progress.saveWhenDue();
     unsyncedFill.look();
     return housekeeping.step();
