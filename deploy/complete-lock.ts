@@ -1,10 +1,12 @@
 /**
- * Completes package-lock.json, so that every npm from 9 to 12 installs the same packages. npm writes the file without these parts:
+ * Completes package-lock.json, so that every npm from 9 to 12 installs from it. When npm writes the file, two things are lost:
  *
- *   engines   removed. npm compares them with the Node that runs npm, and the packages run with the Node of the lock. An npm with an older
- *             Node would print a warning for each package, and leave out optional ones such as the native binding of rolldown.
- *   gypfile   false for each package whose scripts `allowScripts` of package.json forbids. An npm that does not know `allowScripts` would
- *             compile better-sqlite3, which has a prebuilt binary, and fail where there is no compiler.
+ *   engines   are removed. npm compares them with the Node that runs npm, and the packages run with the Node of the lock. An npm with an
+ *             older Node would print a warning for each package. It would leave out optional ones, such as rolldown's native binding.
+ *   gypfile   is false for each package whose scripts `allowScripts` of package.json forbids. An npm that does not know `allowScripts`
+ *             would compile better-sqlite3. The package has a prebuilt binary, and the machine may have no compiler.
+ *
+ * npm drops `gypfile` each time. It writes the `engines` of new and updated packages.
  */
 
 export interface LockedPackage {

@@ -1,6 +1,6 @@
 /**
- * What npm in a sandbox needs of this machine to reach the registry: its address, credentials, proxies, and the authorities that are
- * trusted. Nothing else of the machine's configuration is taken over, such as the folder of the cache.
+ * The settings of this machine that npm in a sandbox needs to reach the registry. They are its address, credentials, proxies and trusted
+ * authorities. Other settings, such as the folder of the cache, are not taken over.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ export interface MachineNpm {
 /** Writes .npmrc into the home folder of the sandbox, and beside it the certificates. */
 export function machineNpm(home: string, certificates: string): MachineNpm {
   const config = (key: string): string =>
-    execFileSync('npm', ['config', 'get', key, '--location=user'], { cwd: '/', encoding: 'utf8' }).trim();
+    execFileSync('npm', ['config', 'get', key], { cwd: '/', encoding: 'utf8' }).trim();
   const texts = ['globalconfig', 'userconfig']
     .map(config)
     .filter(existsSync)

@@ -1,6 +1,6 @@
 /**
- * README's two commands on a machine that has nothing but npm: a minimal Debian without git and without a compiler, an ordinary user, and
- * a path with blanks and letters of other scripts.
+ * Runs README's two commands on a machine that has only npm. It is a minimal Debian without git and without a compiler. The user is an
+ * ordinary one, and the path has blanks and letters of other scripts.
  *
  * PORTOLAN_FRESH names the root file system, which test/fresh/debian-root.sh makes. The npm of that Debian installs, and also the newest
  * npm 10 on Node 22 and npm 11 on Node 24. Packages come from the npm registry. It takes two to four minutes.
@@ -65,7 +65,7 @@ describe.skipIf(missing !== null)(`a fresh machine (${missing ?? basename(rootfs
     execFileSync('chown', ['-R', `${sandboxUser.uid}:${sandboxUser.gid}`, home]);
   }
 
-  /** Nothing of the user's files may be changed where `frozen` is set. */
+  /** If `frozen` is set, the command cannot change the user's files. */
   function run(command: string, { tools = '', frozen = false } = {}): Promise<Sandboxed> {
     return runSandboxed({
       rootfs,
