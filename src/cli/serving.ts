@@ -169,7 +169,7 @@ function startEngine(
 }
 
 function stalenessOf(ingest: IngestHandle): Staleness {
-  const staleness = new Staleness();
+  const staleness = new Staleness(systemClock);
   const note = ({ clusters }: IngestProgress): void => staleness.set(clusters.flatMap(({ stale }) => stale));
   note(ingest.progress());
   ingest.onProgress(note);

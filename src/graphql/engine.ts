@@ -111,7 +111,7 @@ export function createEngine(options: EngineOptions): Engine {
     rights = seesEverything,
     upstream = () => Promise.reject(new PortolanError('FORBIDDEN', 'This gateway sends no requests as its callers.')),
     secretData = 'absent',
-    staleness = new Staleness(),
+    staleness = new Staleness(clock),
   } = options;
   const feed = new ChangeFeed(reader, log, { pages: options.pages ?? null });
   const liveQueries = new LiveQueries({

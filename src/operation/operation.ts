@@ -19,7 +19,7 @@ import { anyKind, readView, type View } from '../query/sql/view.ts';
 import type { Lease, LeaseOptions } from '../store/types/lease.ts';
 import type { Row } from '../store/types/statement.ts';
 import type { CallerClient } from '../upstream/caller-clients.ts';
-import { answerExtensions, type Missing } from './answers/answer-extensions.ts';
+import { answerExtensions, type Lacks, type Missing } from './answers/answer-extensions.ts';
 import type { MadeIn } from './answers/kept-answers.ts';
 import { OperationCost } from './operation-cost.ts';
 import type { OperationSource } from './operation-source.ts';
@@ -356,7 +356,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     };
   }
 
-  #lacks(): Parameters<typeof answerExtensions>[3] {
+  #lacks(): Lacks {
     const readsAny = this.#dependencies.has(anyKind);
     const stale = this.source.staleness.of((key) => readsAny || this.#dependencies.has(key), this.#scopes);
     return { missing: [...this.#missing.values()], stale };

@@ -83,7 +83,7 @@ export function handMadeSource({ onTick = () => {} }: { readonly onTick?: () => 
     limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000, waitForSyncMs: 0 },
     syncWatch: new SyncWatch(reader, feed),
     counts: new KeptCounts(),
-    staleness: new Staleness(),
+    staleness: new Staleness(systemClock),
     answers: new KeptAnswers(null),
     indexAdvisor: new IndexAdvisor(systemClock, null),
     diagnosis: { explain: false, promote: [] },

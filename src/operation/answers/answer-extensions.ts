@@ -15,7 +15,7 @@ export interface Missing {
 }
 
 /** What an answer lacks. */
-interface Lacks {
+export interface Lacks {
   readonly missing: readonly Missing[];
   /** The resources that ingest cannot bring up to date now. */
   readonly stale: readonly Stale[];

@@ -7,6 +7,7 @@
  */
 
 import { partIn, type Scopes } from '../../access/scope.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { IngestStatus, ResourceProgress } from '../../store/types/progress.ts';
 
 /** A resource whose rows are those of a time, or newer. */
@@ -21,11 +22,20 @@ export interface Stale {
 }
 
 const nothing: readonly Stale[] = [];
+/** Milliseconds that a resource counts as stale after its watch is open again: the events that it missed come a moment later. */
+const caughtUpMs = 1000;
 
 export class Staleness {
+  readonly #clock: Pick<Clock, 'monotonic'>;
   #all: readonly Stale[] = nothing;
+  /** Those that ended a moment ago, and until when they count. */
+  #ended: readonly { readonly stale: Stale; readonly until: number }[] = [];
   #text = '[]';
   #version = 0;
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
 
   /** Another number after each change. */
   get version(): number {
@@ -35,6 +45,10 @@ export class Staleness {
   set(all: readonly Stale[]): void {
     const text = JSON.stringify(all);
     if (text === this.#text) return;
+    const now = this.#clock.monotonic();
+    const goesOn = new Set(all.map(idOf));
+    const ended = this.#all.map((stale) => ({ stale, until: now + caughtUpMs }));
+    this.#ended = [...this.#ended, ...ended].filter(({ stale, until }) => until > now && !goesOn.has(idOf(stale)));
     this.#all = all;
     this.#text = text;
     this.#version += 1;
@@ -42,8 +56,10 @@ export class Staleness {
 
   /** Those that were read, and of which the caller may see something. @param isRead of a resourceKey */
   of(isRead: (key: string) => boolean, scopes: Scopes | null): readonly Stale[] {
-    if (this.#all.length === 0) return nothing;
-    return this.#all.filter(
+    if (this.#all.length + this.#ended.length === 0) return nothing;
+    const now = this.#clock.monotonic();
+    const ending = this.#ended.flatMap(({ stale, until }) => (until > now ? stale : []));
+    return [...this.#all, ...ending].filter(
       ({ cluster, key }) => isRead(key) && (scopes === null || partIn(scopes.of(key, 'list'), cluster) !== null),
     );
   }
@@ -51,9 +67,9 @@ export class Staleness {
   /** The stored states, with what ingest says of those that are stale. */
   shownIn(states: readonly ResourceProgress[]): readonly ResourceProgress[] {
     if (this.#all.length === 0) return states;
-    const stale = new Map(this.#all.map((each) => [`${each.cluster} ${each.key}`, each]));
+    const stale = new Map(this.#all.map((each) => [idOf(each), each]));
     return states.map((state) => {
-      const found = stale.get(`${state.cluster} ${state.key}`);
+      const found = stale.get(idOf(state));
       if (found === undefined) return state;
       const { phase, error, since: staleSince } = found;
       return { ...state, status: { ...state.status, phase, error, staleSince } };
@@ -69,4 +85,8 @@ export class Staleness {
     }
     return oldest;
   }
+}
+
+function idOf({ cluster, key }: Pick<Stale, 'cluster' | 'key'>): string {
+  return `${cluster} ${key}`;
 }

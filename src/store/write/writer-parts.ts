@@ -3,13 +3,12 @@
  *
  *   store        the database and its lock; a damaged store is abandoned instead of closed
  *   connection   SQL functions; SQLite's busy handler is off
- *   session      transactions and counters
+ *   session      the seal, by which a write of another program is noticed; transactions and counters
  *   guards       bound of the write-ahead log, disk budget, fault watch: called before a transaction, or for an error
  *   tables       change log, rows, resources
  *   work         housekeeping, pending progress, events, declarations
  *   first fill   the file is written without syncs while it is filled for the first time
  *   checkpointer a thread, or SQLite's automatic checkpoints in the writer
- *   seal         from here on, a write of another program is noticed
  */
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -93,7 +92,6 @@ export function openParts(store: OpenedStore, log: Logger, options: WriterOption
     if (faults.damage === null) unsyncedFill.close(() => store.close());
     else store.abandon(faults.damage);
   });
-  seal.open();
   const checkpointer = openCheckpointer(opening, faults);
   closing.defer(() => checkpointer.stop());
   closing.defer(() => {
@@ -102,7 +100,10 @@ export function openParts(store: OpenedStore, log: Logger, options: WriterOption
   return { context, faults, housekeeping, progress, events, declarations, unsyncedFill, closing };
 }
 
-function openSession({ store: { database }, log, seal }: Opening): WriteSession {
+function openSession({ store: { database }, options, log, seal }: Opening): WriteSession {
+  // Before the first write: a checkpoint of SQLite's own would look like a write of another program.
+  if (options.checkpoints !== 'inline') database.pragma('wal_autocheckpoint = 0');
+  seal.open();
   registerSqlFunctions(database, { tick: () => {} });
   // Checkpoints hold the write lock only briefly. `Database.begin` retries faster than SQLite's busy handler.
   database.pragma('busy_timeout = 0');
@@ -182,7 +183,6 @@ function openCheckpointer({ store, options, log, gateBytes, seal, closed }: Open
   const { database, unsyncedFill } = store;
   const { file } = database;
   if (options.checkpoints === 'inline') return { stop: () => {}, endUnsyncedFill: () => endUnsyncedFill(file) };
-  database.pragma('wal_autocheckpoint = 0');
   const onDeath = (): void => {
     seal.distrust();
     if (!closed()) database.pragma('wal_autocheckpoint = 1000');
