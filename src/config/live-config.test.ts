@@ -1,6 +1,6 @@
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { temporaryDirectory } from '../../test/kit/temporary-directory.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
 import { LiveConfig } from './live-config.ts';
@@ -13,8 +13,15 @@ interface Setup {
   write(text: string): Promise<void>;
 }
 
-/** @param late the text of a file that changes after it was read, and before the configuration is live */
-function setUp(text: string, flags: Readonly<Record<string, unknown>> = {}, late?: string): Setup {
+/**
+ * @param late the text of a file that changes after it was read, and before the configuration is live
+ * @param isFound nobody names the file
+ */
+function setUp(
+  text: string,
+  flags: Readonly<Record<string, unknown>> = {},
+  { late, isFound = false }: { readonly late?: string; readonly isFound?: boolean } = {},
+): Setup {
   const folder = temporaryDirectory('config');
   let version = 0;
   const put = (next: string): void => {
@@ -27,7 +34,13 @@ function setUp(text: string, flags: Readonly<Record<string, unknown>> = {}, late
   const logged: string[] = [];
   const note = (fields: object, message: string): void => void logged.push(`${message} ${JSON.stringify(fields)}`);
   const log: Logger = { ...silentLogger, info: note, warn: note, error: note };
-  const loaded = readConfig({ flags, environment: {}, file: join(folder, 'portolan.yaml') });
+  const before = process.cwd();
+  if (isFound) {
+    process.chdir(folder);
+    onTestFinished(() => process.chdir(before));
+  }
+  const source = isFound ? { mayFind: true } : { file: join(folder, 'portolan.yaml') };
+  const loaded = readConfig({ flags, environment: {}, ...source });
   if (late !== undefined) put(late);
   const live = new LiveConfig(loaded, log);
   return {
@@ -54,7 +67,7 @@ test('a live option has its new value, and another one that of the start', async
 });
 
 test('the file is read once at the start, and a change since then is noticed', async () => {
-  const { live } = setUp('maxCost: 1000\nreaders: 2\n', {}, 'maxCost: 2000\nreaders: 5\n');
+  const { live } = setUp('maxCost: 1000\nreaders: 2\n', {}, { late: 'maxCost: 2000\nreaders: 5\n' });
   expect(live.config).toMatchObject({ maxCost: 1000, readers: 2 });
   for (let look = 0; look < 2; look += 1) await live.look();
   expect(live.config).toMatchObject({ maxCost: 2000, readers: 2 });
@@ -86,4 +99,13 @@ test('a flag comes before the file, also later', async () => {
   const { live, write } = setUp('maxCost: 1000\n', { maxCost: '700' });
   await write('maxCost: 2000\n');
   expect(live.config.maxCost).toBe(700);
+});
+
+test('a file that nobody named stays within its bounds, also later', async () => {
+  const { live, logged, write } = setUp('maxCost: 1000\n', {}, { isFound: true });
+  await write('maxCost: 2000\nallowOrigin: https://evil.example\n');
+  expect([live.config.maxCost, live.isRefused]).toEqual([1000, true]);
+  expect(logged.join('\n')).toContain('allowOrigin in portolan.yaml lets pages of other machines ask');
+  await write('maxCost: 2000\nallowOrigin: http://localhost:5173\n');
+  expect([live.config.maxCost, live.config.allowOrigin]).toEqual([2000, ['http://localhost:5173']]);
 });

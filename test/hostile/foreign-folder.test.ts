@@ -133,19 +133,29 @@ describe.each(Object.entries(commands))('portolan %s', (name, args) => {
     else expect(err).toContain('portolan.yaml');
   });
 
+  test('ends where portolan.yaml is a pipe', async () => {
+    spawnSync('mkfifo', [join(folder, 'portolan.yaml')]);
+    const { code, err } = await run(args, { PORTOLAN_URL: `${gateway.url}/graphql` }, until);
+    if (name !== 'serve') return;
+    expect(code).toBe(1);
+    expect(err).toMatch(cannotBeRead);
+  });
+});
+
+const cannotBeRead = /^portolan: The configuration file portolan\.yaml [^\n]+\.\n$/;
+
+describe('portolan serve', () => {
   test.each<[what: string, make: (path: string) => unknown]>([
-    ['a pipe', (path) => spawnSync('mkfifo', [path])],
     ['a link to /dev/zero', (path) => symlinkSync('/dev/zero', path)],
     ['a folder', (path) => mkdirSync(path)],
     ['16 MiB', (path) => writeFileSync(path, '#'.repeat(2 ** 24))],
     ['a link to a secret', (path) => symlinkSync(join(home, '.vault-token'), path)],
   ])('ends where portolan.yaml is %s', async (_what, make) => {
     make(join(folder, 'portolan.yaml'));
-    const { code, err } = await run(args, { PORTOLAN_URL: `${gateway.url}/graphql` }, until);
-    expect(err).not.toContain('secret-of-the-user');
-    if (name !== 'serve') return;
+    const { code, err } = await run(['serve', '--port', '0']);
     expect(code).toBe(1);
-    expect(err).toMatch(/^portolan: The configuration file portolan\.yaml [^\n]+\.\n$/);
+    expect(err).toMatch(cannotBeRead);
+    expect(err).not.toContain('secret-of-the-user');
   });
 });
 

@@ -1,6 +1,7 @@
 /** Commands as a person runs them: a process with its output in pipes, or on a terminal of its own. */
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
@@ -52,14 +53,23 @@ async function ending([file = '', ...args]: readonly string[], options: CommandO
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let seen = '';
+  let isStopped = until === undefined;
   const look = (chunk: Buffer): void => {
     seen += chunk;
-    if (until !== undefined && seen.search(until) >= 0) child.kill('SIGTERM');
+    if (isStopped || seen.search(until ?? '') === -1) return;
+    isStopped = true;
+    process.kill(commandOf(child), 'SIGTERM');
   };
   child.stdout.on('data', look);
   child.stderr.on('data', look);
   const [[code], out, err] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
   return { code: code as number | null, out, err };
+}
+
+/** The process of the command. On a terminal, `script` is its parent. */
+function commandOf({ pid = 0, spawnfile }: ChildProcess): number {
+  if (spawnfile !== 'script') return pid;
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
 }
 
 /** The commands that --help lists, without `help` itself. */

@@ -60,14 +60,14 @@ const acknowledgeWithin = 10_000;
 /** Milliseconds until a connection that does not close is cut. */
 const closeWithin = 1000;
 
-/** Runs the subscription. Never rejects. */
+/** Runs the subscription. Rejects with what `take` throws alone. */
 export function runSubscription(
   gateway: GatewayClient,
   request: SubscribeRequest,
   handlers: SubscriptionHandlers,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let socket: WebSocket | null = null;
     let isPaused = false;
     let unanswered: NodeJS.Timeout | undefined;
@@ -135,7 +135,12 @@ export function runSubscription(
     handlers.onResume(resume);
     const unsubscribe = client.subscribe(request, {
       next: (message) => {
-        if (!handlers.take(message as SubscriptionMessage)) pause();
+        try {
+          if (!handlers.take(message as SubscriptionMessage)) pause();
+        } catch (error) {
+          reject(error);
+          stop();
+        }
       },
       complete: () => end({ kind: 'completed' }),
       error: (error) => end(outcomeOf(error, failure)),

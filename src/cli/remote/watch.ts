@@ -230,6 +230,8 @@ class Watch {
 
 function errorText(error: WrittenError | undefined): string {
   const { message = 'no error', path, extensions } = error ?? {};
-  const at = path === undefined || path.length === 0 ? '' : ` at ${path.join('.')}`;
+  // An index is a number of exact-json.ts, which has no text of its own.
+  const steps = (path ?? []).map((step) => (typeof step === 'string' ? step : JSON.stringify(step)));
+  const at = steps.length === 0 ? '' : ` at ${steps.join('.')}`;
   return `${extensions?.code ?? 'ERROR'}${at}: ${message}`;
 }
