@@ -176,7 +176,7 @@ describe('a live query', () => {
     );
     const { liveQueries } = fixture.engine.source;
     fixture.apply(widgets, 'MODIFIED', made({ name: 'a', status: { phase: 'Off' } }));
-    await expect.poll(() => liveQueries.facts.runs).toBeGreaterThan(0);
+    await expect.poll(() => liveQueries.facts.runs, { timeout: 10_000 }).toBeGreaterThan(0);
     await pause(50);
     expect(results).toHaveLength(1);
     fixture.apply(widgets, 'ADDED', made({ name: 'c' }));
