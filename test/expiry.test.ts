@@ -7,6 +7,7 @@ import { fixedRights } from '../src/access/rights.ts';
 import { unrestricted } from '../src/access/scope.ts';
 import { PortolanError } from '../src/base/errors.ts';
 import { silentLogger } from '../src/base/log.ts';
+import type { Denial } from '../src/operation/audit.ts';
 import { startServer } from '../src/server/http-server.ts';
 import { engineFixture, made } from './kit/engine-fixture.ts';
 import { widget, widgets } from './kit/graphql-world.ts';
@@ -16,6 +17,7 @@ import { userOf } from './kit/user.ts';
 async function world() {
   const validUntil = new Map<string, number>();
   const callers = new Map<string, Caller>();
+  const denials: Denial[] = [];
   const fixture = engineFixture({ engine: { rights: fixedRights(() => unrestricted) } });
   await fixture.declare(widget());
   await fixture.sync(widgets, [made({ name: 'a' })]);
@@ -23,6 +25,7 @@ async function world() {
     host: '127.0.0.1',
     port: 0,
     source: fixture.engine.source,
+    audit: { denied: (denial) => void denials.push(denial) },
     authenticate({ connectionParams }) {
       const token = String(connectionParams?.['authorization']);
       if ((validUntil.get(token) ?? 0) <= Date.now()) throw new PortolanError('UNAUTHENTICATED', 'no');
@@ -42,7 +45,7 @@ async function world() {
     checkCallersMs: 50,
   });
   onTestFinished(() => server.close());
-  return { fixture, server, validUntil };
+  return { fixture, server, validUntil, denials };
 }
 
 test('a WebSocket is closed with 4403 when its token ends, and the client comes back with a new one', async () => {
@@ -79,7 +82,7 @@ test('a WebSocket is closed with 4403 when its token ends, and the client comes 
 });
 
 test('an operation on a connection whose token has ended is refused', async () => {
-  const { server, validUntil } = await world();
+  const { server, validUntil, denials } = await world();
   validUntil.set('short', Date.now() + 200);
   const client = createClient({
     url: server.url.replace('http', 'ws'),
@@ -95,4 +98,5 @@ test('an operation on a connection whose token has ended is refused', async () =
     client.on('closed', (event) => resolve((event as { code: number }).code)),
   );
   expect(code).toBe(4403);
+  expect(denials).toMatchObject([{ code: 'UNAUTHENTICATED', caller: { name: 'short' } }]);
 });

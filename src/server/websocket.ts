@@ -93,13 +93,14 @@ export function serveWebSockets(
         extra.credentials = credentials;
         const leave = admission.limits.enter(extra.caller, 'connections');
         extra.signal.addEventListener('abort', leave, { once: true });
-        const stop = keepValid(
-          admission.callerOf,
-          credentials,
-          extra.caller,
-          () => extra.close(forbidden, 'Forbidden'),
-          checkCallersMs,
-        );
+        const { caller } = extra;
+        const address = extra.request.socket.remoteAddress ?? null;
+        const expired = (): void => {
+          const message = 'The credentials of the WebSocket are no longer valid.';
+          admission.audit.denied({ caller, code: 'UNAUTHENTICATED', message, address, traceId: span.traceId });
+          extra.close(forbidden, 'Forbidden');
+        };
+        const stop = keepValid(admission.callerOf, credentials, caller, expired, checkCallersMs);
         extra.signal.addEventListener('abort', stop, { once: true });
         return true;
       } catch (error) {

@@ -130,6 +130,8 @@ test.each<[string, Record<string, string>]>([
   ['a page of an allowed origin', { ...forced, origin: 'http://localhost:5173' }],
   ['a browser that does not tell, with a token', { ...firefox, authorization: 'Bearer abc' }],
   ['a browser that does not tell, with a content type', { ...firefox, 'content-type': 'application/json' }],
+  ['a browser that does not tell, by XMLHttpRequest', { ...firefox, 'x-requested-with': 'XMLHttpRequest' }],
+  ['a browser that does not tell, by Apollo Client', { ...firefox, 'apollo-require-preflight': 'true' }],
 ])('a GET of %s is executed', async (_what, headers) => {
   const { server, reads } = await world();
   const before = reads();

@@ -107,7 +107,17 @@ function isForced({ method, url = '', headers }: Pick<IncomingMessage, 'method' 
     return !(opensPage && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document');
   }
   if (method === 'POST' || opensPage || !url.includes('?')) return false;
-  return isBrowser(headers) && headers.authorization === undefined && !/json\b/i.test(headers['content-type'] ?? '');
+  return isBrowser(headers) && !isDeliberate(headers);
+}
+
+/** A page of another site can set none of these without asking by CORS. */
+function isDeliberate(headers: IncomingHttpHeaders): boolean {
+  return (
+    headers.authorization !== undefined ||
+    /json\b/i.test(headers['content-type'] ?? '') ||
+    headers['x-requested-with'] !== undefined ||
+    headers['apollo-require-preflight'] !== undefined
+  );
 }
 
 function isBrowser(headers: IncomingHttpHeaders): boolean {
