@@ -55,7 +55,7 @@ export class ProgressLine {
     if (servesNothing(progress)) return `${nothingServed}\n`;
     const others = failing.filter(({ refusal }) => refusal === undefined);
     const lines = [
-      `Synced: ${summary(progress, refusalsIn)}, ${this.#seconds()} s`,
+      oneLine(`Synced: ${summary(progress, refusalsIn)}, ${this.#seconds()} s`),
       ...(others.length < failing.length ? [`  ${advice}`] : []),
       ...others.map(
         ({ cluster, resource, error }) => `  not synced: ${oneLine(`${resource} of ${cluster}: ${error}`)}`,

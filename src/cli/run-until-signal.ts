@@ -6,7 +6,6 @@
  *
  * A second signal, a second or more after the first, ends the drain.
  */
-
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { onClosedOutput } from '../base/output/closed-output.ts';

@@ -17,6 +17,10 @@ const harms: { readonly [K in keyof Config]?: (config: Config, folder: string) =
   auth: ({ auth }) => (auth.includes('none') ? 'lets everybody see everything' : null),
   clientCa: () => 'decides who the callers are',
   proxyClientCa: () => 'decides who the callers are',
+  tokenAudience: () => 'decides who the callers are',
+  authCluster: () => 'decides who the callers are',
+  sameUsers: ({ sameUsers }) => (sameUsers ? 'decides what callers see' : null),
+  authorizationMode: ({ authorizationMode }) => (authorizationMode === 'auto' ? null : 'decides what callers see'),
   allowOrigin: ({ allowOrigin }) =>
     allowOrigin.every((origin) => isLoopback(new URL(origin).hostname)) ? null : 'lets pages of other machines ask',
   kubeconfig: ({ auth }) => (auth.includes('token') ? 'decides where the tokens of callers go' : null),

@@ -221,7 +221,7 @@ describe.skipIf(!hasTerminals)(`on a terminal${missingTerminals}`, () => {
 });
 
 // What the kinds of refusals print is the same in a pipe.
-const inPipe = cases.filter(([what]) => !/\((?:unauthenticated|refusal|html|redirect|ends|page)\)/.test(what));
+const inPipe = cases.filter(([what]) => !/\((?:unauthenticated|refusal|html|redirect|ends|nonsense|page)\)/.test(what));
 
 describe('in a pipe', () => {
   test.each(inPipe)('%s writes no control character', async (_what, args, options) => {
@@ -232,6 +232,13 @@ describe('in a pipe', () => {
     expect(forbiddenElsewhere.exec(out)?.[0].codePointAt(0)?.toString(16)).toBeUndefined();
     expect(forbiddenElsewhere.exec(err)?.[0].codePointAt(0)?.toString(16)).toBeUndefined();
     expect(readdirSync(folder)).toEqual(before);
+  });
+
+  test('watch ends at a message that no gateway sends', async () => {
+    const url = gateways.get('nonsense')?.url ?? '';
+    const { code, out, err } = await runCommand(['watch', document, '--url', url], optionsOf({}));
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/^portolan: The server at [^\n]+ cannot be queried as a Portolan gateway[^\n]+\.\n$/);
   });
 
   test('JSON keeps its values', async () => {

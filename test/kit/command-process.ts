@@ -1,9 +1,10 @@
 /** Commands as a person runs them: a process with its output in pipes, or on a terminal of its own. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
 
 const entries = {
   portolan: fileURLToPath(new URL('../../src/portolan.js', import.meta.url)),
@@ -52,13 +53,15 @@ async function ending([file = '', ...args]: readonly string[], options: CommandO
     env: { PATH: process.env['PATH'], HOME: home, TMPDIR: home, TERM: 'xterm', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  // A test that fails leaves no process behind.
+  onTestFinished(() => void child.kill('SIGKILL'));
   let seen = '';
   let isStopped = until === undefined;
   const look = (chunk: Buffer): void => {
     seen += chunk;
     if (isStopped || seen.search(until ?? '') === -1) return;
     isStopped = true;
-    process.kill(commandOf(child), 'SIGTERM');
+    stop(child);
   };
   child.stdout.on('data', look);
   child.stderr.on('data', look);
@@ -66,10 +69,13 @@ async function ending([file = '', ...args]: readonly string[], options: CommandO
   return { code: code as number | null, out, err };
 }
 
-/** The process of the command. On a terminal, `script` is its parent. */
-function commandOf({ pid = 0, spawnfile }: ChildProcess): number {
-  if (spawnfile !== 'script') return pid;
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
+/** Ends the command. On a terminal, `script` is its parent. */
+function stop(child: ChildProcess): void {
+  if (child.spawnfile !== 'script') return void child.kill('SIGTERM');
+  const children = `/proc/${child.pid}/task/${child.pid}/children`;
+  const [pid = ''] = existsSync(children) ? readFileSync(children, 'utf8').split(' ') : [];
+  // It may have ended by itself. 0 would be the group of this process.
+  if (pid !== '') process.kill(Number(pid), 'SIGTERM');
 }
 
 /** The commands that --help lists, without `help` itself. */

@@ -19,7 +19,16 @@ export const forbidden = /(?![\t\n])\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/u;
 /** The same for what is not a terminal. */
 export const forbiddenElsewhere = /(?![\t\n])\p{Cc}/u;
 
-export const hostileAnswers = ['data', 'errors', 'unauthenticated', 'refusal', 'html', 'redirect', 'ends'] as const;
+export const hostileAnswers = [
+  'data',
+  'errors',
+  'unauthenticated',
+  'refusal',
+  'html',
+  'redirect',
+  'ends',
+  'nonsense',
+] as const;
 export type HostileAnswer = (typeof hostileAnswers)[number];
 
 export interface HostileGateway {
@@ -53,6 +62,7 @@ export async function startHostileGateway(kind: HostileAnswer): Promise<HostileG
       if (type === 'connection_init') socket.send(JSON.stringify({ type: 'connection_ack', payload: { evil } }));
       if (type !== 'subscribe') return;
       if (kind === 'ends') return socket.close(4400, evilWord);
+      if (kind === 'nonsense') return socket.send(JSON.stringify({ id, type: 'next', payload: { errors: [null] } }));
       const send = (of: string, payload?: unknown): void => socket.send(JSON.stringify({ id, type: of, payload }));
       send('next', { data: { podChanges: { phase: evil, [evil]: evil, cursor: evil } }, errors: [error(evil)] });
       if (kind === 'data') send('complete');

@@ -53,9 +53,10 @@ export class GatewayClient {
    * @throws PortolanError UPSTREAM_UNAVAILABLE or UNAUTHENTICATED, with a message that contains instructions.
    */
   async ask<T>(query: string, shape: z.ZodType<T>): Promise<T | null> {
-    const answer = this.#checked(await this.post(JSON.stringify({ query })), z.object({ data: shape.nullish() }));
-    if (answer.data != null) return answer.data;
-    const { errors } = answerShape.parse(answer);
+    const text = await this.post(JSON.stringify({ query }));
+    const { data } = this.#checked(text, z.object({ data: shape.nullish() }));
+    if (data != null) return data;
+    const { errors } = this.#checked(text, answerShape);
     if (errors?.some(({ extensions }) => extensions?.code === 'CACHE_NOT_READY') === true) return null;
     const why = errors?.[0]?.message ?? 'nothing';
     const { href } = this.endpoint;

@@ -10,6 +10,7 @@
  */
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
+import { z } from 'zod';
 import { messageOf } from '../../base/errors.ts';
 import { exactNumbers } from './exact-json.ts';
 import type { GatewayClient } from './gateway-client.ts';
@@ -26,6 +27,20 @@ export interface WrittenError {
   readonly path?: readonly (string | number)[];
   readonly extensions?: { readonly code?: string };
 }
+
+/** What a gateway sends. Another server may send anything. */
+const messageShape = z.looseObject({
+  data: z.record(z.string(), z.unknown()).nullish(),
+  errors: z
+    .array(
+      z.looseObject({
+        message: z.string(),
+        path: z.array(z.unknown()).optional(),
+        extensions: z.looseObject({ code: z.string().optional() }).optional(),
+      }),
+    )
+    .optional(),
+});
 
 /** One message. Numbers of `data` are those of exact-json.ts. */
 export interface SubscriptionMessage {
@@ -60,7 +75,7 @@ const acknowledgeWithin = 10_000;
 /** Milliseconds until a connection that does not close is cut. */
 const closeWithin = 1000;
 
-/** Runs the subscription. Rejects with what `take` throws alone. */
+/** Runs the subscription. @throws PortolanError UPSTREAM_UNAVAILABLE for a message that no gateway sends; and what `take` throws. */
 export function runSubscription(
   gateway: GatewayClient,
   request: SubscribeRequest,
@@ -136,6 +151,7 @@ export function runSubscription(
     const unsubscribe = client.subscribe(request, {
       next: (message) => {
         try {
+          if (!messageShape.safeParse(message).success) throw gateway.notPortolan('');
           if (!handlers.take(message as SubscriptionMessage)) pause();
         } catch (error) {
           reject(error);
