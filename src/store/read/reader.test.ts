@@ -1,8 +1,9 @@
-import { rmSync } from 'node:fs';
+import { rmSync, statSync, truncateSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { describedResource, event, pod, storeFile } from '../../../test/kit/store-file.ts';
 import { hashText } from '../../catalog/tree/structure-hash.ts';
 import type { Statement } from '../types/statement.ts';
+import type { FileDamage } from '../types/store-fault.ts';
 import { openWriter, type StoreWriter } from '../write/writer.ts';
 import { readDescriptionRows, readDescriptionTexts } from './catalog-rows.ts';
 import { objectsAsOf, readChanges, readLogFloor } from './changes.ts';
@@ -286,4 +287,25 @@ test('descriptions of more than a message have their texts all the same', async 
     }
     expect(await readDescriptionTexts(lease, [])).toEqual(new Map());
   });
+});
+
+test('a file that is shorter than it says is damaged, and a read of it is no defect', async () => {
+  const file = storeFile();
+  const writer = openWriter(file, { checkpoints: 'inline' });
+  const handle = writer.declare(describedResource({ plural: 'pods', kind: 'Pod' }));
+  const replace = writer.replace(handle);
+  replace.put(Array.from({ length: 200 }, (_, index) => pod({ name: `n${index}`, rv: 1, phase: 'x'.repeat(3000) })));
+  await replace.commit('10');
+  writer.close();
+  const found: FileDamage[] = [];
+  const reader = openReader(file, { readers: 1, onDamage: (damage) => void found.push(damage) });
+  onTestFinished(() => reader.close());
+  await reader.lease((lease) => lease.all(names));
+  truncateSync(file, 200 * 1024);
+  const reading = reader.lease((lease) => lease.all({ sql: 'SELECT sum(octet_length(body)) FROM body', params: [] }));
+  await expect(reading).rejects.toMatchObject({
+    code: 'CACHE_NOT_READY',
+    message: expect.stringContaining('made anew'),
+  });
+  expect(found).toEqual([{ inode: statSync(file).ino, reason: expect.any(String) }]);
 });

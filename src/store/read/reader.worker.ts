@@ -9,6 +9,7 @@ import { type ErrorCode, messageOf, PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { sqliteCodeOf } from '../sqlite/database.ts';
 import type { PagesRead } from '../types/page-reader.ts';
+import { type FileDamage, faultOfCode } from '../types/store-fault.ts';
 import { ReadConnection } from './read-connection.ts';
 import {
   flags as places,
@@ -67,10 +68,7 @@ function answer(call: number, work: () => ReaderReply): void {
       kind: 'failed',
       call,
       code: codeFor(error),
-      message:
-        damage === null || error instanceof PortolanError
-          ? messageOf(error)
-          : 'The store is damaged and is being made anew; try again in a moment.',
+      message: messageFor(error, damage),
       ...(damage === null ? {} : { damage }),
     };
   }
@@ -79,11 +77,24 @@ function answer(call: number, work: () => ReaderReply): void {
 
 function codeFor(error: unknown): ErrorCode {
   if (error instanceof PortolanError) return error.code;
-  // Temporary errors: the store is being rebuilt, this error will cause a rebuild, or a table was created a moment ago.
+  // Temporary errors: a fault of the file or its disk, which may cause a rebuild, or a table was created a moment ago.
+  const isTemporary = faultIn(error) || sqliteCodeOf(error)?.startsWith('SQLITE_SCHEMA') === true;
+  return isTemporary ? 'CACHE_NOT_READY' : 'INTERNAL_SERVER_ERROR';
+}
+
+/** Is it a fault of the file or its disk? A reader that writes is a defect, not a read-only file. */
+function faultIn(error: unknown): boolean {
   const code = sqliteCodeOf(error);
-  return code !== null && /^SQLITE_(BUSY|SCHEMA|CANTOPEN|NOTADB|CORRUPT)/.test(code)
-    ? 'CACHE_NOT_READY'
-    : 'INTERNAL_SERVER_ERROR';
+  const kind = code === null ? null : faultOfCode(code);
+  return kind !== null && kind !== 'readonly';
+}
+
+function messageFor(error: unknown, damage: FileDamage | null): string {
+  if (error instanceof PortolanError) return messageOf(error);
+  if (damage !== null) return 'The store is damaged and is being made anew; try again in a moment.';
+  return faultIn(error)
+    ? `The store cannot be read now (${sqliteCodeOf(error)}); try again in a moment.`
+    : messageOf(error);
 }
 
 function begin(lease: number, timeoutMs: number): Snapshot {

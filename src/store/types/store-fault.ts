@@ -38,10 +38,18 @@ export interface FileDamage {
   readonly reason: string;
 }
 
+/** Codes beside those of corruption: the file was moved, is shorter than it says, or its bytes are not what the disk was given. */
+const lostCodes: ReadonlySet<string> = new Set([
+  'SQLITE_READONLY_DBMOVED',
+  'SQLITE_IOERR_SHORT_READ',
+  'SQLITE_IOERR_CORRUPTFS',
+  'SQLITE_IOERR_DATA',
+]);
+
 /** The environment fault of an SQLite code; null where the statement itself is at fault. */
 export function faultOfCode(code: string): StoreFaultKind | null {
   if (code === 'SQLITE_FULL') return 'full';
-  if (code === 'SQLITE_READONLY_DBMOVED') return 'lost';
+  if (lostCodes.has(code)) return 'lost';
   if (code.startsWith('SQLITE_READONLY')) return 'readonly';
   if (code.startsWith('SQLITE_IOERR') || code === 'SQLITE_CANTOPEN') return 'io';
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return 'lost';
