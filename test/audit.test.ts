@@ -148,7 +148,7 @@ test('every door tells its denials to the audit', async () => {
     { code: 'FORBIDDEN', user: 'nobody', path: '/metrics' },
     { code: 'UNAUTHENTICATED', user: null, path: '/metrics' },
     { code: 'UNAUTHENTICATED', user: null },
-    { code: 'FORBIDDEN', user: 'nobody', resources: ['pods'] },
+    { code: 'FORBIDDEN', user: 'nobody', resources: ['pods'], address: expect.stringContaining('127.0.0.1') },
   ]);
   expect(readFileSync(auditLog, 'utf8')).not.toContain('token-');
 });

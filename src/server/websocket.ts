@@ -197,7 +197,7 @@ export function serveWebSockets(
 async function prepare(
   yoga: Yoga,
   params: Params,
-  { socket, writes, signal, caller: known, credentials }: Connection,
+  { socket, request: req, writes, signal, caller: known, credentials }: Connection,
   id: string,
   span: Span,
 ): Promise<ExecutionArgs> {
@@ -206,6 +206,8 @@ async function prepare(
   const outlet = new SocketEvents(socket, writes, id);
   const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({
     outlet,
+    // Yoga's name for the request of Node's server; the audit has its address.
+    req,
     params,
     signal,
     caller,
