@@ -17,7 +17,7 @@
  *
  * Times are compared only after `trust`, because a file system may set them later than the write.
  */
-import { closeSync, fsyncSync, openSync, rmSync, type Stats, statSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 
 /** The memory of a seal, to be handed to other threads. */
 export type SealMemory = SharedArrayBuffer;
@@ -214,7 +214,7 @@ export function keepsTimes(file: string): boolean | null {
   try {
     const descriptor = openSync(probe, 'w', 0o600);
     try {
-      writeSync(descriptor, 'probe');
+      writeFileSync(descriptor, 'probe');
       const { mtimeMs } = statSync(probe);
       fsyncSync(descriptor);
       return statSync(probe).mtimeMs === mtimeMs;
