@@ -270,6 +270,9 @@ test('an answer that repeats a large object beyond the limit is left to the exec
   settle(pair);
   const query = '{ exampleComWidgets { nodes { gadget { metadata { annotations } } } } }';
   const [mine, executors] = await pair.ask(JSON.stringify({ query }));
-  expect(mine).toEqual(executors);
+  // Reads run beside each other, so the bytes that were read when the limit was found may differ.
+  const text = ({ text: whole }: { readonly text: string }): string =>
+    whole.replace(/reads \d+ bytes/, 'reads N bytes');
+  expect({ ...mine, text: text(mine) }).toEqual({ ...executors, text: text(executors) });
   expect(mine.text).toContain('QUERY_TOO_COSTLY');
 });
