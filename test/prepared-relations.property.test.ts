@@ -274,5 +274,8 @@ test('an answer that repeats a large object beyond the limit is left to the exec
   const text = ({ text: whole }: { readonly text: string }): string =>
     whole.replace(/reads \d+ bytes/, 'reads N bytes');
   expect({ ...mine, text: text(mine) }).toEqual({ ...executors, text: text(executors) });
+  for (const { text: whole } of [mine, executors]) {
+    expect(Number(/reads (\d+) bytes/.exec(whole)?.[1])).toBeGreaterThan(4_000_000);
+  }
   expect(mine.text).toContain('QUERY_TOO_COSTLY');
 });

@@ -7,8 +7,8 @@
  *   any other                                                          403 with the code FORBIDDEN
  *
  * Browsers send no Origin with a GET of an image, a script or a frame. They tell by Sec-Fetch-Site (W3C Fetch Metadata) that a page of
- * another site asks. Such a request is refused too, unless it opens the playground. A browser that does not tell, and sends nothing that a
- * page of another site could not send (a token, a content type of JSON), gets no query of a GET executed.
+ * another site asks. Such a request is refused too, unless it opens the playground. Older browsers do not send Sec-Fetch-Site. Their GET of
+ * a query needs a header that no page of another site can send: a token, or the content type of JSON.
  *
  * The check of the Host header (src/access/loopback.ts) comes first. Without it, a page could make its own name lead to this machine and
  * be of the same origin. Cookies are not used, so no answer allows credentials. But browsers send client certificates by

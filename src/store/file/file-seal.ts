@@ -2,8 +2,8 @@
  * Tells whether the store's files are still those that Portolan has written: for all threads, by memory that they share.
  *
  * In WAL mode only a checkpoint writes the database file, and only a transaction writes the log. So each of them notes the modification
- * time that its own writes gave the file. Another time means that another program wrote into the file: SQLite would not notice it before
- * it meets a page that makes no sense, and not at all in the middle of a body.
+ * time that its own writes gave the file. Another time means that another program wrote into the file. SQLite itself notices a damaged page
+ * when it reads the page. It does not notice changed bytes of a body.
  *
  *   open     the files are those of the writer; their inodes are noted
  *   begin    Portolan writes into one of the two files: its time is unknown

@@ -228,8 +228,9 @@ function damageOf(file: string, lost: string | null): Fault | null {
 }
 
 /**
- * Removes the name of the log's index. All connections are in this process and share the index that is open. Whoever shortens a file
- * that is mapped into memory ends the process; without a name, nobody can: not by copying an older folder over this one.
+ * Removes the name of the log's index. All connections are in this process and share the open index. It is mapped into memory: if another
+ * program shortened the file, the process would end by SIGBUS. A copy of an older folder over this one would do so. Without a name, no
+ * other program can open the file.
  */
 function hideLogIndex(file: string): void {
   rmSync(`${file}-shm`, { force: true });
