@@ -177,6 +177,7 @@ function storeOptions(
 ): NonNullable<Parameters<typeof startIngest>[0]['store']> {
   const maxBytes = changeLogMax ?? sizes?.changeLogBytes;
   return {
+    ownProcessOnly: true,
     changeLog: { maxAgeMs: changeLogMaxAge, ...(maxBytes === undefined ? {} : { maxBytes }) },
     ...(sizes === undefined ? {} : { walGateBytes: sizes.walGateBytes, cacheKib: sizes.writerCacheKib }),
   };

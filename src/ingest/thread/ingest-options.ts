@@ -8,10 +8,11 @@ import type { ReflectorSettings } from '../context/reflector-context.ts';
 import type { Selection } from '../context/selection.ts';
 
 /** See the options of the writer. */
-interface StoreSizes {
+interface StoreSettings {
   readonly cacheKib?: number;
   readonly changeLog?: { readonly maxBytes?: number; readonly maxAgeMs?: number };
   readonly walGateBytes?: number;
+  readonly ownProcessOnly?: boolean;
 }
 
 export interface IngestOptions extends Selection {
@@ -30,8 +31,8 @@ export interface IngestOptions extends Selection {
   readonly maxDiskBytes?: number;
   /** Memory shared with the readers of the file (src/store/file/file-seal.ts). */
   readonly seal?: SealMemory;
-  /** Sizes of the store; default: those of the writer. */
-  readonly store?: StoreSizes;
+  /** Default: those of the writer. */
+  readonly store?: StoreSettings;
   /** Paths that `search` covers besides names, labels and images. */
   readonly searchPaths?: readonly string[];
   /** `resource=path`: paths that have an indexed column from the start. */

@@ -50,6 +50,8 @@ export interface OpenStoreOptions {
   readonly boot?: string | null;
   /** Why whatever is at the path must be made anew, or null. */
   readonly lost?: string | null;
+  /** No other process reads the file while it is open: the index of its log loses its name. Default false. */
+  readonly ownProcessOnly?: boolean;
 }
 
 export interface OpenedStore {
@@ -107,7 +109,7 @@ function open(file: string, options: OpenStoreOptions): OpenedStore {
     if (outcome !== 'resumed') create(database, options.newEpoch ?? randomUUID);
     attachStaging(database, file);
     database.statement(`INSERT OR REPLACE INTO meta VALUES ('clean', 0)`).run();
-    hideLogIndex(file);
+    if (options.ownProcessOnly === true) hideLogIndex(file);
     const epoch = String(database.statement(`SELECT value FROM meta WHERE key = 'epoch'`).get()?.[0]);
     options.log.info({ file, epoch, outcome }, 'the store is open');
     const opened = database;
@@ -229,8 +231,9 @@ function damageOf(file: string, lost: string | null): Fault | null {
 
 /**
  * Removes the name of the log's index. All connections are in this process and share the open index. It is mapped into memory: if another
- * program shortened the file, the process would end by SIGBUS. A copy of an older folder over this one would do so. Without a name, no
- * other program can open the file.
+ * program shortened the file, the process would end by SIGBUS. A copy of an older folder over this one would do so.
+ *
+ * A connection of another process makes an index of its own. Its locks hold nobody back, so a checkpoint writes pages that it reads.
  */
 function hideLogIndex(file: string): void {
   rmSync(`${file}-shm`, { force: true });

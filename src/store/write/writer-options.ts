@@ -7,7 +7,8 @@ import type { OpenStoreOptions } from '../file/open-store.ts';
 import type { LogBounds } from '../rows/change-log.ts';
 import type { WriteBounds } from '../rows/write-budget.ts';
 
-export interface WriterOptions extends Pick<OpenStoreOptions, 'lockWaitMs' | 'slowMs' | 'cacheKib' | 'boot' | 'lost'> {
+export interface WriterOptions
+  extends Pick<OpenStoreOptions, 'lockWaitMs' | 'slowMs' | 'cacheKib' | 'boot' | 'lost' | 'ownProcessOnly'> {
   readonly log?: Logger;
   readonly clock?: Clock;
   readonly newEpoch?: () => string;
