@@ -109,9 +109,11 @@ async function measure(options: Options, directory: string, stores: string, serv
     restarts: [],
   } as Record<Asked, Load[]>;
   for (let turn = 0; turn < turns; turn += 1) {
-    loads.ours.push(await load(gateway, first, seconds, connections));
+    // The two that are compared closest follow each other, each of them first as often as the other.
+    const ours = async (): Promise<unknown> => loads.ours.push(await load(gateway, first, seconds, connections));
+    const bare = async (): Promise<unknown> => loads.bare.push(await load(plain, first, seconds, connections));
+    for (const one of turn % 2 === 0 ? [ours, bare] : [bare, ours]) await one();
     loads.counted.push(await load(gateway, counted, seconds, connections));
-    loads.bare.push(await load(plain, first, seconds, connections));
     loads.deep.push(await load(gateway, deep, seconds, connections));
     if (large !== null) loads.large.push(await load(large, deepest, seconds, connections));
     loads.restarts.push(await load(gateway, restarts, seconds, 1));
