@@ -1,5 +1,9 @@
-/** The parts that the page uses of GraphiQL, React and the Monaco editor. The package that holds them has no types for them. */
+/**
+ * Loads GraphiQL, and tells the parts that the page uses of it, of React and of the Monaco editor. The package that holds them has no
+ * types for them.
+ */
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
+import { element } from './element.ts';
 
 /** One request of GraphiQL. */
 export interface FetcherRequest {
@@ -56,8 +60,37 @@ interface Options {
   onSchemaChange(schema: GraphQLSchema): void;
 }
 
-declare const YogaGraphiQL: { renderYogaGraphiQL(root: unknown, options: Options): void };
-export const graphiql: typeof YogaGraphiQL = YogaGraphiQL;
+interface GraphiQL {
+  renderYogaGraphiQL(root: unknown, options: Options): void;
+}
+
+/** The URL of a part of the page (src/server/playground/parts.ts). */
+const urlOf = (part: string): string => `${location.pathname}?playground=${part}`;
+
+const workers: Readonly<Record<string, string>> = { json: 'json-worker.js', graphql: 'graphql-worker.js' };
+
+/** Resolves when GraphiQL and its styles are loaded. Rejects if the gateway does not send them. */
+export async function loadGraphiql(): Promise<GraphiQL> {
+  const globals = globalThis as unknown as { MonacoEnvironment: object; YogaGraphiQL: GraphiQL };
+  globals.MonacoEnvironment = {
+    // Then the editor is global.
+    globalAPI: true,
+    getWorkerUrl: (_module: string, label: string) => urlOf(workers[label] ?? 'editor-worker.js'),
+  };
+  await Promise.all([
+    loaded(element('link', { rel: 'stylesheet', href: urlOf('graphiql.css') })),
+    loaded(element('script', { src: urlOf('graphiql.js') })),
+  ]);
+  return globals.YogaGraphiQL;
+}
+
+function loaded(part: HTMLLinkElement | HTMLScriptElement): Promise<void> {
+  return new Promise((resolve, reject) => {
+    part.onload = () => resolve();
+    part.onerror = () => reject(new Error('The editor could not be loaded from the gateway. Load the page again.'));
+    document.head.append(part);
+  });
+}
 
 /** A React element. */
 export type Element = unknown;
@@ -116,6 +149,5 @@ export interface Monaco {
   };
 }
 
-/** The page sets MonacoEnvironment.globalAPI, so that the editor is global. */
-declare const monaco: Monaco;
-export const editor: Monaco = monaco;
+/** The editor is there when GraphiQL is loaded. */
+export const editor = (): Monaco => (globalThis as unknown as { readonly monaco: Monaco }).monaco;

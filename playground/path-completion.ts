@@ -18,7 +18,7 @@ export class PathCompletion {
 
   constructor(fetcher: Fetcher) {
     this.#fetcher = fetcher;
-    editor.languages.registerCompletionItemProvider('graphql', {
+    editor().languages.registerCompletionItemProvider('graphql', {
       triggerCharacters: ['"', '.', '[', '('],
       provideCompletionItems: async (model, position) => ({ suggestions: await this.#complete(model, position) }),
     });
@@ -47,9 +47,9 @@ export class PathCompletion {
     return suggestions.map(({ label, insert, type }, index) => ({
       label,
       detail: type,
-      kind: editor.languages.CompletionItemKind.Field,
+      kind: editor().languages.CompletionItemKind.Field,
       insertText: insert,
-      insertTextRules: editor.languages.CompletionItemInsertTextRule.InsertAsSnippet,
+      insertTextRules: editor().languages.CompletionItemInsertTextRule.InsertAsSnippet,
       filterText: label.replaceAll('"', String.raw`\"`),
       sortText: String(index).padStart(6, '0'),
       range: { insert: range(position), replace: range(end) },

@@ -6,7 +6,7 @@ import { createYogaServer } from '../src/server/yoga-server.ts';
 import { handMadeSource } from './kit/hand-made-source.ts';
 
 const { source, log } = handMadeSource();
-const yoga = createYogaServer({ source, log, tabs: [] });
+const yoga = createYogaServer({ source, log });
 let server: RunningServer;
 beforeAll(async () => {
   const pages = { pages: () => Promise.reject(new Error('nothing here is a list')), pagesNow: () => null };

@@ -85,7 +85,7 @@ test('through the endpoint a subscription moves on to the next generation, and i
   const { declare, sync, engine, apply, writer, handle } = engineFixture();
   await declare(widget());
   await sync(widgets, [made({ name: 'a' })]);
-  const yoga = createYogaServer({ source: engine.source, log: silentLogger, tabs: [] });
+  const yoga = createYogaServer({ source: engine.source, log: silentLogger });
   const query =
     'subscription { list: exampleComWidgetChanges { phase changes { type object { metadata { name } } } } }';
   const response = await yoga.fetch('http://portolan/graphql', {

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { engineFixture, made } from '../../test/kit/engine-fixture.ts';
 import { widget, widgets } from '../../test/kit/graphql-world.ts';
+import { pageOptionsIn } from '../../test/kit/playground-page.ts';
 import { type Authenticate, type Caller, localUser } from '../access/caller.ts';
 import { fixedRights } from '../access/rights.ts';
 import { noRows, unrestricted } from '../access/scope.ts';
@@ -121,9 +122,8 @@ test('a browser gets the page without credentials, and the page tells nothing of
     return await response.text();
   };
   const page = await pageOf({});
-  const options = /PortolanPlayground\.start\(document\.querySelector\('#root'\),\n(.*)\n\);/.exec(page)?.[1] ?? 'null';
   const tabs = builtInExamples(readWrittenExamples());
-  expect(JSON.parse(options)).toEqual({ tabs, keptFor: '', explain: false, authenticates: true });
+  expect(pageOptionsIn(page)).toEqual({ tabs, keptFor: '', explain: false, authenticates: true });
   expect(page.includes('exampleCom')).toBe(false);
   // GraphiQL writes the document into the URL, so a page that loads again has a query there. It is not executed.
   expect((await pageOf({ 'x-name': 'alice' }, '?query={exampleComWidgets{totalCount}}')) === page).toBe(true);

@@ -12,7 +12,7 @@ async function world(options: FixtureOptions = {}) {
     [...'abc'].map((name) => made({ name, spec: { name: 'hidden-value' } })),
   );
   const { source } = fixture.engine;
-  const yoga = createYogaServer({ source, log: silentLogger, tabs: [] });
+  const yoga = createYogaServer({ source, log: silentLogger });
   const ask = async (query: string, extensions?: unknown) => {
     const response = await yoga.fetch('http://127.0.0.1/graphql', {
       method: 'POST',

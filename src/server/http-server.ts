@@ -35,6 +35,7 @@ import { CrossOrigin } from './negotiation/cross-origin.ts';
 import type { TlsFiles } from './negotiation/tls-files.ts';
 import { openTlsServer } from './negotiation/tls-server.ts';
 import type { PlaygroundExample } from './playground/example-tabs.ts';
+import { Playground } from './playground/playground.ts';
 import { codedError } from './plugins/coded-error.ts';
 import { preparedFront } from './prepared-front.ts';
 import { guards, pathOf, refusedRequest } from './refused-request.ts';
@@ -106,6 +107,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { pages } = options;
   const answers = pages === undefined ? null : new PreparedAnswers(admission.source, pages);
   const yoga = yogaOver(admission, options, answers);
+  const playground = new Playground({
+    source: options.source,
+    written: options.tabs,
+    authenticates: options.authenticate !== undefined,
+    clock: systemClock,
+  });
   const prepared = answers === null ? null : preparedFront(yoga, { admission, prepared: answers });
   const drain = new Drain(systemClock, Math.random);
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
@@ -122,7 +129,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       const span = beginRequest(tracer, request, response);
       return prepared?.(request, response, span) ?? answerByYoga(yoga, request, response, { span });
     };
-    const answering = answerItself(request, response, { crossOrigin, admission, drain, options }) ?? answerQuery();
+    const answering =
+      answerItself(request, response, { crossOrigin, admission, drain, playground, options }) ?? answerQuery();
     answering.catch((error: unknown) => failed(response, error, log));
   };
   const server: Server =
@@ -206,14 +214,15 @@ interface Answering {
   readonly crossOrigin: CrossOrigin;
   readonly admission: Admission<Generation>;
   readonly drain: Drain;
+  readonly playground: Playground;
   readonly options: ServerOptions;
 }
 
-/** Answers every path except the GraphQL endpoint; null for the endpoint. */
+/** Answers every request except those that ask the GraphQL endpoint something; null for these. */
 function answerItself(
   request: IncomingMessage,
   response: ServerResponse,
-  { crossOrigin, admission, drain, options }: Answering,
+  { crossOrigin, admission, drain, playground, options }: Answering,
 ): Promise<void> | null {
   const { metrics, readiness } = options;
   const refused = refusedRequest(request, { crossOrigin, audit: admission.audit, isOpen: options.isOpen ?? false });
@@ -233,7 +242,7 @@ function answerItself(
   if (!crossOrigin.admit(request, response)) return Promise.resolve();
   switch (pathOf(request)) {
     case endpoint:
-      return null;
+      return playground.answer(request, response);
     case '/':
       response.writeHead(302, { location: endpoint }).end();
       return Promise.resolve();

@@ -23,8 +23,7 @@ const mostBytes = 64 * 1024;
 /** Null when the request's method, path or headers rule it out. */
 export function queryRequest({ method, url = '', headers }: IncomingMessage): QueryRequest | null {
   if (method === 'GET') {
-    // A browser that opens the endpoint gets the playground.
-    if (!url.startsWith(`${endpoint}?`) || headers.accept?.includes('text/html') === true) return null;
+    if (!url.startsWith(`${endpoint}?`)) return null;
   } else {
     if (method !== 'POST' || url !== endpoint) return null;
     if (!/^application\/json(;\s*charset=utf-8)?$/i.test(headers['content-type'] ?? '')) return null;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../../test/kit/eventually.ts';
-import { type HandMade, handMadeSource } from '../../test/kit/hand-made-source.ts';
+import { handMadeSource } from '../../test/kit/hand-made-source.ts';
 import { createYogaServer } from './yoga-server.ts';
 
 function endpoint() {
   const made = handMadeSource();
-  const yoga = createYogaServer({ source: made.source, log: made.log, tabs: [] });
+  const yoga = createYogaServer({ source: made.source, log: made.log });
   const ask = async (query: string) => {
     const response = await yoga.fetch('http://127.0.0.1/graphql', {
       method: 'POST',
@@ -72,76 +72,5 @@ describe('requests', () => {
       body: '[{"query":"{greeting}"},{"query":"{greeting}"}]',
     });
     expect(response.status).toBe(400);
-  });
-});
-
-describe('the playground', () => {
-  const page = async (queries: readonly string[], { source, log, ...rest }: HandMade = handMadeSource()) => {
-    const tabs = queries.map((query, index) => ({ name: `example-${index}`, query }));
-    const response = await createYogaServer({ source, log, tabs }).fetch('http://127.0.0.1/graphql', {
-      headers: { accept: 'text/html' },
-    });
-    expect(response.headers.get('content-type')).toMatch(/^text\/html/);
-    expect(rest.logged).toEqual([]);
-    return await response.text();
-  };
-
-  /** The options that the page passes to its script. */
-  const optionsOf = (html: string) =>
-    JSON.parse(/PortolanPlayground\.start\(document\.querySelector\('#root'\),\n(.*)\n\);/.exec(html)?.[1] ?? 'null');
-
-  test('loads nothing from anywhere else', async () => {
-    const html = await page([]);
-    expect(html).toContain('<title>Portolan</title>');
-    const head = html.slice(0, html.indexOf('</head>'));
-    const beginning = html.indexOf('<body');
-    const body = html.slice(beginning, html.indexOf('<script>', beginning)) + html.slice(html.lastIndexOf('</script>'));
-    for (const markup of [head, body]) {
-      const addresses = [...markup.matchAll(/<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)="([^"]*)"/g)];
-      expect(
-        addresses.map(([, address = '']) => address.slice(0, 40)).filter((each) => !each.startsWith('data:')),
-      ).toEqual([]);
-    }
-    expect(html.match(/@import\s|url\(\s*["']?https?:/g) ?? []).toEqual([]);
-    expect(html).not.toMatch(/unpkg\.com|jsdelivr\.net|cdnjs|googleapis\.com/);
-  });
-
-  test('is held by its rules to this gateway and to no frame; answers have no such rules', async () => {
-    const { yoga } = endpoint();
-    const rules = async (accept: string) => {
-      const response = await yoga.fetch('http://127.0.0.1/graphql?query={greeting}', { headers: { accept } });
-      await response.text();
-      return response.headers.get('content-security-policy');
-    };
-    expect(await rules('text/html')).toContain("default-src 'none'");
-    expect(await rules('text/html')).toContain("frame-ancestors 'none'");
-    expect(await rules('text/html')).not.toMatch(/https?:|\*|unsafe-eval/);
-    expect(await rules('application/json')).toBeNull();
-  });
-
-  test('opens with the examples that the current schema can answer, exactly as they are', async () => {
-    const made = handMadeSource();
-    const queries = ['# How are you?\n{ greeting }\n', '{ renamed }', 'subscription { ticks }'];
-    expect(optionsOf(await page(queries, made)).tabs).toEqual([queries[0], queries[2]]);
-    made.swap('renamed');
-    expect(optionsOf(await page(queries, made)).tabs).toEqual([queries[1], queries[2]]);
-  });
-
-  test('opens without examples before there is a schema', async () => {
-    const made = handMadeSource();
-    made.forget();
-    expect(optionsOf(await page(['{ greeting }'], made))).toEqual({
-      tabs: [],
-      keptFor: '',
-      explain: false,
-      authenticates: false,
-    });
-  });
-
-  test('an example cannot end the script it stands in, nor be taken for a pattern', async () => {
-    const query = "# </script><b> $& $' $$\n{ greeting }";
-    const html = await page([query]);
-    expect(html).not.toContain('</script><b>');
-    expect(optionsOf(html).tabs).toEqual([query]);
   });
 });

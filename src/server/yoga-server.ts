@@ -15,8 +15,6 @@ import { Admission } from '../operation/admission.ts';
 import type { AuditLog } from '../operation/audit.ts';
 import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { Metrics } from './health/metrics.ts';
-import type { PlaygroundExample } from './playground/example-tabs.ts';
-import { playground } from './playground/playground.ts';
 import { useAdmission } from './plugins/admission-plugin.ts';
 import { codedError } from './plugins/coded-error.ts';
 import { useCompression } from './plugins/compression-plugin.ts';
@@ -42,15 +40,13 @@ export type Yoga = YogaServerInstance<EntryContext, OperationContext>;
 
 export interface YogaOptions {
   readonly source: GraphQLSource;
-  /** Authenticates a request. Default: every caller is the local user. Otherwise the playground asks for a token. */
+  /** Authenticates a request. Default: every caller is the local user. */
   readonly authenticate?: Authenticate;
   /** What one caller may have in flight. */
   readonly callerBounds?: CallerBounds;
   /** Gets every denial. */
   readonly audit?: AuditLog;
   readonly log: Logger;
-  /** The written examples of the playground. Without examples it shows GraphiQL's own welcome text. */
-  readonly tabs: readonly PlaygroundExample[];
   /** Counts operations; without it they are not counted. */
   readonly metrics?: Metrics;
   /** Answers introspection of the whole schema. If null, the executor does. */
@@ -76,13 +72,7 @@ export function createAdmission({
 /** The endpoint with an existing admission. @param prepared answers live queries that need no executor */
 export function yogaOver(
   admission: Admission<Generation>,
-  {
-    source,
-    authenticate,
-    log,
-    tabs,
-    introspection = new IntrospectionAnswers(),
-  }: Pick<YogaOptions, 'source' | 'authenticate' | 'log' | 'tabs' | 'introspection'>,
+  { log, introspection = new IntrospectionAnswers() }: Pick<YogaOptions, 'log' | 'introspection'>,
   prepared: PreparedAnswers | null = null,
 ): Yoga {
   return createYoga<EntryContext, OperationContext>({
@@ -92,14 +82,13 @@ export function yogaOver(
       useAdmission(admission, log, prepared),
       useLimits(),
       useSameSite(),
-      usePageRules(),
       useExecutionCancellation(),
       useCompression(),
     ],
     maskedErrors: { maskError: (error) => codedError(error, log), errorMessage: 'Portolan failed unexpectedly.' },
     // No cache of errors: a cached parse error is thrown before other plugins run, and would not be counted.
     parserAndValidationCache: { errorCache: { get: () => undefined, set: () => {} } },
-    renderGraphiQL: playground({ source, written: tabs, authenticates: authenticate !== undefined }),
+    graphiql: false,
     landingPage: false,
     maxRequestBodySize: maxRequestBytes,
     multipart: false,
@@ -134,31 +123,6 @@ function useSameSite(): Plugin {
       endResponse(
         fetchAPI.Response.json({ errors: [{ message, extensions: { code: 'BAD_USER_INPUT' } }] }, { status: 415 }),
       );
-    },
-  };
-}
-
-/** Content-Security-Policy of the playground: inline code only, connections only to this gateway, no embedding in frames. */
-const pageRules = [
-  "default-src 'none'",
-  "script-src 'unsafe-inline' blob:",
-  'worker-src blob:',
-  "style-src 'unsafe-inline'",
-  'font-src data:',
-  'img-src data: blob:',
-  "connect-src 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join('; ');
-
-function usePageRules(): Plugin {
-  return {
-    onResponse({ response }) {
-      if (!response.headers.get('content-type')?.startsWith('text/html')) return;
-      response.headers.set('content-security-policy', pageRules);
-      response.headers.set('x-content-type-options', 'nosniff');
-      response.headers.set('referrer-policy', 'no-referrer');
     },
   };
 }

@@ -67,7 +67,7 @@ export async function openDocumentWorld(seed: number): Promise<DocumentWorld> {
   await engine.refreshCatalog();
   return {
     engine,
-    yoga: createYogaServer({ source: engine.source, log, tabs: [] }),
+    yoga: createYogaServer({ source: engine.source, log }),
     known: { paths: [...paths], ids, kinds: kinds.map(({ resource }) => resourceKey(resource)) },
     defects,
     async close() {

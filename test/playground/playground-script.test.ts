@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { js } from '@graphql-yoga/render-graphiql/graphiql';
 import { expect, test } from 'vitest';
 import { compilePlayground, playgroundModule } from '../../deploy/compile-playground.ts';
-import { withPlugins } from '../../src/server/playground/page.ts';
+import { withPlugins } from '../../src/server/playground/parts.ts';
 
 test('the committed module is the one that npm run playground makes', async () => {
   const committed = readFileSync(new URL(`../../${playgroundModule}`, import.meta.url), 'utf8');

@@ -209,6 +209,8 @@ describe.skipIf(!hasChromium())('the playground of another cluster', () => {
       const titles = () => page.getByRole('tab').allInnerTexts();
       await page.goto(gateway.url);
       await eventually(async () => expect((await titles())[1]).toBe('FooTree'));
+      // The editor loads its workers when it is there.
+      await eventually(async () => expect(page.workers().length).toBeGreaterThan(1));
       await gateway.close();
       gateway = await runGateway({ name: 'second', kubeconfig }, { port, kinds: ['configmaps'] });
       await page.goto(gateway.url);
@@ -219,7 +221,9 @@ describe.skipIf(!hasChromium())('the playground of another cluster', () => {
       await page.getByRole('button', { name: /^Execute query/ }).click();
       await eventually(async () => expect(await shown(page)).toContain('Thegatewaycannotbereached'));
       expect(await shown(page)).not.toContain('stack');
-      expect(complaints.filter((each) => !each.includes('ERR_CONNECTION_REFUSED'))).toEqual([]);
+      // A worker that the editor wants for the first time now cannot be loaded; the editor does its work itself.
+      const expected = /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|Could not create web worker|^undefined$|^Event$/;
+      expect(complaints.filter((each) => !expected.test(each))).toEqual([]);
     } finally {
       await browser.close();
       await gateway.close();

@@ -18,7 +18,7 @@ async function endpoint() {
     }),
   ).replaceAll('"TOTAL"', big);
   await sync(widgets, [text, made({ name: 'b', spec: { total: 5, ratio: 2, port: 'http' } })]);
-  const yoga = createYogaServer({ source: engine.source, log: silentLogger, tabs: [] });
+  const yoga = createYogaServer({ source: engine.source, log: silentLogger });
   return async (query: string, variables: unknown = {}): Promise<string> => {
     const response = await yoga.fetch('http://portolan/graphql', {
       method: 'POST',

@@ -139,11 +139,19 @@ test.each<[string, Record<string, string>]>([
   expect(reads()).toBeGreaterThan(before);
 });
 
+test('a browser that does not tell loads the parts of the playground', async () => {
+  const { server } = await world();
+  const { status, headers } = await ask(server, 'GET', '/graphql?playground=page.css', firefox);
+  expect([status, headers['content-type']]).toEqual([200, 'text/css; charset=utf-8']);
+  const asked = await ask(server, 'GET', `${counting}&playground=page.css`, firefox);
+  expect(asked.status).toBe(403);
+});
+
 test('a link of another site opens the playground, and executes nothing', async () => {
   const { server, reads } = await world();
   const before = reads();
   const { status, headers } = await ask(server, 'GET', counting, navigation);
-  expect([status, headers['content-type']]).toEqual([200, 'text/html']);
+  expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   expect((await ask(server, 'GET', '/', navigation)).status).toBe(302);
   expect(reads()).toBe(before);
 });

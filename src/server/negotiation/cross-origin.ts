@@ -7,7 +7,7 @@
  *   any other                                                          403 with the code FORBIDDEN
  *
  * Browsers send no Origin with a GET of an image, a script or a frame. They tell by Sec-Fetch-Site (W3C Fetch Metadata) that a page of
- * another site asks. Such a request is refused too, unless it opens the playground. Older browsers do not send Sec-Fetch-Site. Their GET of
+ * another site asks. Such a request is refused too, unless it opens the playground or loads a part of its page. Older browsers do not send Sec-Fetch-Site. Their GET of
  * a query needs a header that no page of another site can send: a token, or the content type of JSON.
  *
  * The check of the Host header (src/access/loopback.ts) comes first. Without it, a page could make its own name lead to this machine and
@@ -16,6 +16,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../base/log.ts';
+import { opensPlayground, partAsked } from './playground-request.ts';
 
 const forced =
   'A browser sends this request for a page of another site, which may not use this gateway. A page of an origin of --allow-origin must ask with CORS; a browser that sends no Sec-Fetch-Site must POST the query, or send a GET with the content type application/json.';
@@ -102,7 +103,8 @@ function refusal(message: string): Refusal {
 function isForced({ method, url = '', headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>): boolean {
   const site = headers['sec-fetch-site'];
   if (site === 'same-origin' || site === 'none') return false;
-  const opensPage = method === 'GET' && headers.accept?.includes('text/html') === true;
+  if (partAsked({ method, url }) !== null) return false;
+  const opensPage = opensPlayground({ method, headers });
   if (site !== undefined) {
     return !(opensPage && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document');
   }

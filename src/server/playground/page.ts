@@ -1,15 +1,8 @@
 /**
- * The page of the playground: GraphiQL with the script of `playground/`, all in one document.
- *
- * @graphql-yoga/render-graphiql has GraphiQL with its workers as texts. Its own page cannot take functions (a fetcher, plugins), so
- * this is another page around the same texts.
+ * The page of the playground. It holds what it tells its script; everything else is in parts (parts.ts), which it loads when they are
+ * needed.
  */
-import type * as graphiql from '@graphql-yoga/render-graphiql/graphiql';
-
-type GraphiQLTexts = Pick<
-  typeof graphiql,
-  'css' | 'js' | 'favicon' | 'editorWorkerService' | 'jsonWorker' | 'graphqlWorker'
->;
+import { partOf } from '../negotiation/playground-request.ts';
 
 /** What the script of the page is told. It is JSON. */
 export interface PageOptions {
@@ -23,10 +16,13 @@ export interface PageOptions {
   readonly authenticates: boolean;
 }
 
-const style = `
+/** The styles of the page's own elements. */
+export const pageStyle = `
 [hidden] { display: none !important }
 /* GraphiQL keeps outdated transforms on its tabs, so a tab moves at its first click. */
 .graphiql-tab { transform: none !important }
+body { margin: 0 }
+.portolan-loading { font: 15px/1.5 system-ui, sans-serif; color-scheme: light dark; padding: 16px; margin: 0 }
 .portolan-answer { display: flex; flex-direction: column; gap: 12px; overflow-wrap: anywhere }
 .portolan-answer table { border-collapse: collapse }
 .portolan-answer th { font-weight: normal; text-align: left; padding: 2px 12px 2px 0 }
@@ -50,57 +46,48 @@ const style = `
 .portolan-caller ~ #root .graphiql-container { height: calc(100vh - 40px) }
 `;
 
-/** A function that renders the page. It is called for each page; what it does not depend on is made once. */
-export function pageRenderer(texts: GraphiQLTexts, script: string): (options: PageOptions) => string {
-  const { css, favicon, editorWorkerService, jsonWorker, graphqlWorker } = texts;
-  const beginning = `<!doctype html>
+/** A compass rose. */
+const icon = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M8 0l2 6 6 2-6 2-2 6-2-6-6-2 6-2z" fill="#2b6cb0"/></svg>',
+)}`;
+
+/** Content-Security-Policy of the page: code, styles and connections of this gateway only, and no embedding in frames. */
+export const pageRules = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  // GraphiQL and its editor set styles of elements.
+  "style-src 'self' 'unsafe-inline'",
+  "font-src 'self' data:",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+/** The page. Its script finds the options in the element `portolan-options`. */
+export function renderPage(options: PageOptions): string {
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8" />
+<meta name="viewport" content="width=device-width" />
 <title>Portolan</title>
-<link rel="icon" href="${favicon}" />
-<style>
-${css}
-${style}
-</style>
+<link rel="icon" href="${icon}" />
+<link rel="stylesheet" href="${partOf}page.css" />
+<script type="application/json" id="portolan-options">${asData(options)}</script>
+<script defer src="${partOf}page.js"></script>
 </head>
 <body class="no-focus-outline">
 <noscript>The playground needs JavaScript.</noscript>
 <div id="root"></div>
-<script>
-const workers = Object.fromEntries(
-  Object.entries({
-    editorWorkerService: ${asScript(editorWorkerService)},
-    json: ${asScript(jsonWorker)},
-    graphql: ${asScript(graphqlWorker)},
-  }).map(([label, text]) => [label, URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))]),
-);
-self.MonacoEnvironment = { globalAPI: true, getWorkerUrl: (_module, label) => workers[label] };
-${withPlugins(texts.js)}
-${script}
-PortolanPlayground.start(document.querySelector('#root'),
-`;
-  const end = `
-);
-</script>
 </body>
 </html>
 `;
-  return (options) => `${beginning}${asScript(options)}${end}`;
 }
 
-/** A value as an expression inside a script element. A `</script>` in a text would end that element. */
-function asScript(value: unknown): string {
+/** A value as JSON inside a script element. A `</script>` in a text would end that element. */
+function asData(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
-}
-
-/**
- * GraphiQL takes a list of plugins, but the package sets it to its Explorer, and the option `plugins` would replace the Explorer. So the
- * page's plugins are added to that list. If a version of the package has no such list, the page shows no plugins of its own.
- */
-export function withPlugins(js: string): string {
-  return js.replace(
-    /plugins:\[([\w$]+)\],schemaDescription:/,
-    'plugins:[$1,...globalThis.PortolanPlayground.plugins],schemaDescription:',
-  );
 }

@@ -1,42 +1,73 @@
 /**
- * The playground: GraphiQL in one self-contained page, so that it works without access to any other server. Its tabs are examples for
- * the current generation, so the page is rendered for each request.
+ * The playground: GraphiQL in a page that loads nothing from any other server. Its tabs are examples for the current generation.
+ *
+ * The page needs no credentials, so nobody is charged for it. All browsers share one page and its parts, and the page is made again at
+ * most every `keptMs`.
  *
  * Invariant: if callers must authenticate, the page is the same for everybody and has nothing of the clusters. A browser requests it
  * without credentials.
  */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../base/clock.ts';
 import { codeOf } from '../../base/errors.ts';
 import type { Generation, GraphQLSource } from '../../graphql/generation/generation.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
+import { opensPlayground, partAsked } from '../negotiation/playground-request.ts';
+import { SharedBody } from '../negotiation/shared-body.ts';
 import { builtInExamples, exampleTabs, type ObjectsOfKinds, type PlaygroundExample } from './example-tabs.ts';
-import { type PageOptions, pageRenderer } from './page.ts';
+import { type PageOptions, pageRules, renderPage } from './page.ts';
+import { PlaygroundParts } from './parts.ts';
 
 export interface PlaygroundOptions {
   readonly source: GraphQLSource;
   readonly written: readonly PlaygroundExample[];
   /** Must callers authenticate? */
   readonly authenticates: boolean;
+  readonly clock: Clock;
 }
 
-/**
- * A function that resolves to the page. GraphiQL is loaded at the first call, because loading its 9 MB of source would slow every
- * start.
- */
-export function playground(options: PlaygroundOptions): () => Promise<string> {
-  let loading: ReturnType<typeof load> | null = null;
-  return async () => {
-    loading ??= load();
-    const [render, given] = await Promise.all([loading, pageOptions(options)]);
-    return render(given);
-  };
-}
+/** Milliseconds for which a page is kept. */
+const keptMs = 2000;
 
-async function load(): Promise<(options: PageOptions) => string> {
-  const [texts, { script }] = await Promise.all([
-    import('@graphql-yoga/render-graphiql/graphiql'),
-    import('../generated/playground-script.ts'),
-  ]);
-  return pageRenderer(texts, script);
+const pageHeaders = { 'content-security-policy': pageRules, 'referrer-policy': 'no-referrer' };
+
+export class Playground {
+  readonly #options: PlaygroundOptions;
+  readonly #parts = new PlaygroundParts();
+  #page: Promise<SharedBody> | null = null;
+  #madeAt = 0;
+
+  constructor(options: PlaygroundOptions) {
+    this.#options = options;
+  }
+
+  /** Answers a request for the page or one of its parts; null for every other request to the endpoint. */
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void> | null {
+    const part = partAsked(request);
+    if (part !== null) return this.#sendPart(part, request, response);
+    return opensPlayground(request) ? this.#currentPage().then((page) => page.send(request, response)) : null;
+  }
+
+  async #sendPart(name: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const part = await this.#parts.find(name);
+    if (part !== null) return part.send(request, response);
+    response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' }).end('The playground has no such part.\n');
+  }
+
+  /** Callers that come while the page is made wait for that one. */
+  #currentPage(): Promise<SharedBody> {
+    const now = this.#options.clock.monotonic();
+    if (this.#page === null || now - this.#madeAt >= keptMs) {
+      this.#madeAt = now;
+      this.#page = pageOptions(this.#options).then(
+        (options) => new SharedBody(renderPage(options), { type: 'text/html; charset=utf-8', headers: pageHeaders }),
+      );
+      this.#page.catch(() => {
+        this.#page = null;
+      });
+    }
+    return this.#page;
+  }
 }
 
 /** Tabs that a browser kept would hide the examples of another cluster on the same port, so it keeps tabs for each set of clusters. */

@@ -10,7 +10,7 @@ async function world(limits: { readonly maxCost?: number; readonly maxReadBytes?
   await fixture.declare(widget());
   const objects = [...'abcde'].map((name) => made({ name, spec: { name: name.repeat(1000), tags: ['x'] } }));
   await fixture.sync(widgets, objects);
-  const yoga = createYogaServer({ source: fixture.engine.source, log: silentLogger, tabs: [] });
+  const yoga = createYogaServer({ source: fixture.engine.source, log: silentLogger });
   return async (query: string, variables: Readonly<Record<string, unknown>> = {}, accept = 'application/json') => {
     const response = await yoga.fetch('http://127.0.0.1/graphql', {
       method: 'POST',
@@ -218,7 +218,7 @@ async function answerWith(names: readonly string[], first: number): Promise<unkn
   await fixture.sync(widgets, [
     made({ name: 'a', spec: Object.fromEntries(names.map((name) => [name, `its ${name}`])) }),
   ]);
-  const yoga = createYogaServer({ source: fixture.engine.source, log: silentLogger, tabs: [] });
+  const yoga = createYogaServer({ source: fixture.engine.source, log: silentLogger });
   const response = await yoga.fetch('http://127.0.0.1/graphql', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -10,7 +10,7 @@ interface Answer {
 
 function endpoint() {
   const made = handMadeSource();
-  const yoga = createYogaServer({ source: made.source, log: made.log, tabs: [] });
+  const yoga = createYogaServer({ source: made.source, log: made.log });
   const ask = async (query: string, variables?: object) => {
     const response = await yoga.fetch('http://127.0.0.1/graphql', {
       method: 'POST',

@@ -11,7 +11,7 @@ const narrow = createYoga({
   plugins: [useLimits({ maxTokens: 100, maxNesting: 20, maxDepth: 4, maxAliases: 3 })],
   logging: false,
 });
-const wide = createYogaServer({ source: made.source, log: made.log, tabs: [] });
+const wide = createYogaServer({ source: made.source, log: made.log });
 
 async function ask(yoga: Pick<typeof narrow, 'fetch'>, query: string) {
   const response = await yoga.fetch('http://127.0.0.1/graphql', {
