@@ -172,6 +172,9 @@ export function createEngine(options: EngineOptions): Engine {
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
     generation,
+    get generations() {
+      return schema.published;
+    },
   };
 
   return {

@@ -20,6 +20,8 @@ import type { SyncWatch } from './sync-watch.ts';
 export interface OperationSource<G extends ServedKinds = ServedKinds> {
   /** The current generation. @throws PortolanError CACHE_NOT_READY before the first one. */
   generation(): G;
+  /** The number of generations so far. */
+  readonly generations: number;
   readonly reader: Reader;
   readonly feed: ChangeFeed;
   readonly liveQueries: LiveQueries;

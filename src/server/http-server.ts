@@ -9,10 +9,10 @@
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import type { Authenticate, Caller } from '../access/caller.ts';
+import { type Authenticate, type Caller, everyoneIsLocal } from '../access/caller.ts';
 import { refuseUnlessLoopback } from '../access/loopback.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
@@ -25,12 +25,13 @@ import type { Admission } from '../operation/admission.ts';
 import { type AuditLog, denialCodes } from '../operation/audit.ts';
 import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
+import { CallerlessConnections } from './callerless-connections.ts';
 import { Drain } from './drain.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
 import { listen } from './listen.ts';
 import { encodeBody } from './negotiation/compression.ts';
-import { credentialsOf } from './negotiation/credentials.ts';
+import { connectionOf, credentialsOf } from './negotiation/credentials.ts';
 import { CrossOrigin } from './negotiation/cross-origin.ts';
 import type { TlsFiles } from './negotiation/tls-files.ts';
 import { openTlsServer } from './negotiation/tls-server.ts';
@@ -103,7 +104,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   if (!isOpen) refuseUnlessLoopback(host);
   const { tls } = options;
   const crossOrigin = new CrossOrigin(() => options.allowOrigins ?? [], log, tls !== undefined);
-  const admission = createAdmission(options);
+  const callerless = new CallerlessConnections();
+  const authenticate = noting(options.authenticate ?? everyoneIsLocal, callerless);
+  const admission = createAdmission({ ...options, authenticate });
   const { pages } = options;
   const answers = pages === undefined ? null : new PreparedAnswers(admission.source, pages);
   const yoga = yogaOver(admission, options, answers);
@@ -135,6 +138,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   const server: Server =
     tls === undefined ? createServer(handle) : openTlsServer(tls, handle, { lookMs: options.tlsLookMs, log });
+  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => callerless.opened(socket));
   server.keepAliveTimeout = options.keepAliveMs ?? 75_000;
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes });
   const protocol = serveWebSockets(yoga, admission, sockets, { ...options, drain });
@@ -142,6 +146,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const refused = refusedRequest(request, { crossOrigin, audit: admission.audit, isOpen });
     if (refused !== null) return refuseUpgrade(socket, refused.status, refused.type, refused.body);
     if (pathOf(request) !== endpoint) return refuseUpgrade(socket, 403, '', '');
+    callerless.upgraded(request.socket);
     sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
   });
   await listen(server, host, port);
@@ -157,6 +162,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       closing ??= shutdown(server, sockets, protocol).finally(() => yoga.dispose());
       return closing;
     },
+  };
+}
+
+/** Authenticates, and notes which connections have a caller. */
+function noting(authenticate: Authenticate, callerless: CallerlessConnections): Authenticate {
+  return (credentials, span) => {
+    const socket = connectionOf(credentials);
+    const known = (caller: Caller): Caller => {
+      if (socket !== undefined) callerless.known(socket);
+      return caller;
+    };
+    const found = authenticate(credentials, span);
+    return found instanceof Promise ? found.then(known) : known(found);
   };
 }
 

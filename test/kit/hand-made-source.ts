@@ -94,6 +94,7 @@ export function handMadeSource({ onTick = () => {} }: { readonly onTick?: () => 
     ),
     monotonic: () => systemClock.monotonic(),
     now: () => 0,
+    generations: 1,
     generation() {
       if (generation === null) throw new PortolanError('CACHE_NOT_READY', 'The schema is not known yet; try again.');
       return generation;

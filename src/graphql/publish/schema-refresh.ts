@@ -35,6 +35,7 @@ export class SchemaRefresh {
   readonly #builder = new GenerationBuilder();
   readonly #diagnostics: DiagnosticLog;
   #current: Generation | null = null;
+  #published = 0;
   #running: Promise<void> | null = null;
   #again = false;
   /** Aborts the running build. */
@@ -52,6 +53,11 @@ export class SchemaRefresh {
   /** The generation that was published last; null before the first. */
   get current(): Generation | null {
     return this.#current;
+  }
+
+  /** The number of published generations. */
+  get published(): number {
+    return this.#published;
   }
 
   /**
@@ -115,6 +121,7 @@ export class SchemaRefresh {
     const next = await runSliced(this.#builder.build(catalog), slices);
     this.#diagnostics.say(catalog, [...catalog.diagnostics, ...next.diagnostics]);
     this.#current = next;
+    this.#published += 1;
     const milliseconds = Math.round(clock.monotonic() - began);
     log.info({ generation: next.id, kinds: catalog.kinds.length, milliseconds }, 'schema published');
     published(next);

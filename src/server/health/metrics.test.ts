@@ -95,6 +95,13 @@ describe('resources', () => {
     expect(sampleOf(text, 'portolan_schema_generations_total')).toBe(1);
   });
 
+  test('the published schemas are counted, and a change of rights is none', async () => {
+    const fixture = await declared();
+    const { scrape } = await overStore(fixture);
+    fixture.engine.interrupt();
+    expect(sampleOf(await scrape(), 'portolan_schema_generations_total')).toBe(1);
+  });
+
   test('a phase that has passed, and a resource that is gone, leave no series', async () => {
     const fixture = await declared();
     const { scrape } = await overStore(fixture);

@@ -171,10 +171,9 @@ class MetricsRegistry implements Metrics {
     this.#part('feed', () => {
       this.#feed.set(source.feed);
       this.#rights.set(this.#options.rightsChecks?.() ?? { checked: 0, alarmed: false });
-      // The engine interrupts the feed once for each generation that it publishes.
-      this.#generations.reset();
-      this.#generations.inc(source.feed.interruptions);
     });
+    this.#generations.reset();
+    this.#generations.inc(source.generations);
     this.#slow.reset();
     this.#slow.inc(source.slowQueries.count);
     this.#kinds.set(kindsOf(source));

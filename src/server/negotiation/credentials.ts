@@ -1,16 +1,24 @@
 /** The caller's credentials in a request of Node's HTTP server, or in a WebSocket's upgrade request. */
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Credentials } from '../../access/caller.ts';
 import { peerOf } from './client-certificates.ts';
 
 /** The parts of a request that carry credentials. */
 export type CredentialedRequest = Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'socket'>;
 
+const connections = new WeakMap<Credentials, Socket>();
+
+/** The connection that the credentials came on; absent for those that `credentialsOf` has not read. */
+export function connectionOf(credentials: Credentials): Socket | undefined {
+  return connections.get(credentials);
+}
+
 export function credentialsOf(
   { headers, headersDistinct, socket }: CredentialedRequest,
   connectionParams?: Readonly<Record<string, unknown>>,
 ): Credentials {
-  return {
+  const credentials: Credentials = {
     header(name) {
       const value = headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
@@ -27,4 +35,6 @@ export function credentialsOf(
       return peer !== null && 'refusal' in peer ? peer.refusal : undefined;
     },
   };
+  connections.set(credentials, socket);
+  return credentials;
 }
