@@ -25,7 +25,8 @@ import type { Admission } from '../operation/admission.ts';
 import { type AuditLog, denialCodes } from '../operation/audit.ts';
 import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
-import { CallerlessConnections } from './callerless-connections.ts';
+import { CallerlessConnections } from './connections/callerless-connections.ts';
+import { UnsentAnswers, type UnsentBounds } from './connections/unsent-answers.ts';
 import { Drain } from './drain.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
@@ -76,6 +77,8 @@ export interface ServerOptions {
   readonly introspection?: IntrospectionAnswers;
   /** Milliseconds that an idle connection is kept; default 75 s. Proxies must close theirs earlier, else they meet a closed one. */
   readonly keepAliveMs?: number;
+  /** Bounds of what clients do not read. Default: those of unsent-answers.ts. */
+  readonly unsentBounds?: UnsentBounds;
   /** Milliseconds between two checks of the credentials of a connection; default 10 s. */
   readonly checkCallersMs?: number;
   /** Traces requests. Default: none is traced. */
@@ -105,7 +108,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { tls } = options;
   const crossOrigin = new CrossOrigin(() => options.allowOrigins ?? [], log, tls !== undefined);
   const callerless = new CallerlessConnections();
-  const authenticate = noting(options.authenticate ?? everyoneIsLocal, callerless);
+  const unsent = new UnsentAnswers(log, systemClock, options.unsentBounds);
+  const authenticate = noting(options.authenticate ?? everyoneIsLocal, (socket, caller) => {
+    callerless.known(socket);
+    unsent.belongs(socket, caller);
+  });
   const admission = createAdmission({ ...options, authenticate });
   const { pages } = options;
   const answers = pages === undefined ? null : new PreparedAnswers(admission.source, pages);
@@ -127,7 +134,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         'close',
         drain.add(() => endStream(response)),
       );
+      response.once('close', unsent.watch(request.socket));
     }
+    // Node emits it when the last byte has been handed to the socket.
+    response.once('prefinish', () => unsent.written(response));
     const answerQuery = (): Promise<void> => {
       const span = beginRequest(tracer, request, response);
       return prepared?.(request, response, span) ?? answerByYoga(yoga, request, response, { span });
@@ -147,6 +157,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (refused !== null) return refuseUpgrade(socket, refused.status, refused.type, refused.body);
     if (pathOf(request) !== endpoint) return refuseUpgrade(socket, 403, '', '');
     callerless.upgraded(request.socket);
+    request.socket.once('close', unsent.watch(request.socket));
     sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
   });
   await listen(server, host, port);
@@ -159,18 +170,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     drain: (ms, signal) => drain.begin(ms, signal),
     close() {
       tls?.close();
-      closing ??= shutdown(server, sockets, protocol).finally(() => yoga.dispose());
+      closing ??= shutdown(server, sockets, protocol).finally(() => {
+        unsent.close();
+        return yoga.dispose();
+      });
       return closing;
     },
   };
 }
 
-/** Authenticates, and notes which connections have a caller. */
-function noting(authenticate: Authenticate, callerless: CallerlessConnections): Authenticate {
+/** Authenticates, and notes the caller of the connection. */
+function noting(authenticate: Authenticate, note: (socket: Socket, caller: Caller) => void): Authenticate {
   return (credentials, span) => {
     const socket = connectionOf(credentials);
     const known = (caller: Caller): Caller => {
-      if (socket !== undefined) callerless.known(socket);
+      if (socket !== undefined) note(socket, caller);
       return caller;
     };
     const found = authenticate(credentials, span);

@@ -24,6 +24,7 @@ import type { PreparedAnswer, PreparedAnswers, PreparedQuestion } from '../graph
 import { type FoundQuery, PreparedQueries } from '../graphql/prepared/prepared-queries.ts';
 import type { Admission } from '../operation/admission.ts';
 import type { KeptAnswer } from '../operation/answers/kept-answers.ts';
+import { whenSent } from './connections/unsent-answers.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
 import { type QueryRequest, queryRequest } from './query-request.ts';
 import { type Recipient, sendKept, sendText } from './send-answer.ts';
@@ -37,6 +38,13 @@ export interface PreparedFrontOptions {
 
 /** Answers the request, through Yoga if necessary. Null for a request that cannot have a plan; its body is then still unread. */
 export type PreparedFront = (request: IncomingMessage, response: ServerResponse, span: Span) => Promise<void> | null;
+
+/** Counts a request as in flight until its answer is sent. @param written resolves when it is made; null when it is made already */
+function untilSent(written: Promise<void> | null, { response }: FrontRequest, leave: () => void): Promise<void> | null {
+  if (written !== null) return written.finally(() => whenSent(response, leave));
+  whenSent(response, leave);
+  return null;
+}
 
 /** A request whose text was read. */
 interface FrontRequest extends Recipient {
@@ -149,10 +157,7 @@ export function preparedFront(
     const leave = entered(given, answer.asked);
     if (leave === null) return pass(given, true);
     finish(given, answer.name, 'OK', null);
-    const sent = sendKept(answer, given, source.answers, question);
-    if (sent !== null) return sent.finally(leave);
-    leave();
-    return null;
+    return untilSent(sendKept(answer, given, source.answers, question), given, leave);
   };
 
   /** Null when it was answered at once. */
@@ -168,9 +173,7 @@ export function preparedFront(
     const planned = { ...question, plan };
     const now = prepared.answerNow(planned);
     const sent = now === null ? answerLater(given, planned, leave) : send(given, planned, now);
-    if (sent !== null) return sent.finally(leave);
-    leave();
-    return null;
+    return untilSent(sent, given, leave);
   };
 
   return (request, response, span) => {
@@ -243,7 +246,7 @@ async function throughYoga(
   );
   const url = `http://${request.headers.host}${endpoint}`;
   const init = { method: 'POST', headers, body: new Uint8Array(body), signal };
-  const answer = await yoga.fetch(url, init, { caller, credentials, span, isLookedUp: true });
+  const answer = await yoga.fetch(url, init, { caller, credentials, span, isLookedUp: true, res: response });
   const bytes = Buffer.from(await answer.arrayBuffer());
   if (signal.aborted) return;
   response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(bytes);

@@ -14,6 +14,7 @@ import type { ExecutionResult } from 'graphql';
 import type { WebSocket } from 'ws';
 import { endingGenerator } from '../base/ending-generator.ts';
 import { jsonOf, type PushOutlet } from '../graphql/generation/shared-results.ts';
+import { defaultUnsentBounds } from './connections/unsent-answers.ts';
 
 /**
  * The messages of one connection that are made in the same turn of the event loop, written together: one system call instead of one for
@@ -46,6 +47,9 @@ export class JointWrites {
 
 /** Bytes of a connection that wait for the network, above which nothing is pushed. */
 const mostPushed = 64 * 1024;
+
+/** Bytes of a connection that wait for the network, at which it is ended: its client does not read what its subscriptions send. */
+const mostWaiting = defaultUnsentBounds.perCaller;
 
 /** Bytes of a result from which it is not copied. */
 const leastFragment = 4096;
@@ -109,6 +113,7 @@ export class SocketEvents implements PushOutlet {
   /** A long result is sent as a fragment of its own (RFC 6455, 5.4): so its bytes are not copied for each subscriber. */
   #write(result: ExecutionResult, done?: (error?: Error | null) => void): void {
     const socket = this.#socket;
+    if (socket.bufferedAmount > mostWaiting) socket.terminate();
     const payload = jsonOf(result);
     this.#writes.hold();
     if (payload.length < leastFragment) {

@@ -34,6 +34,8 @@ export interface EntryContext {
   readonly span?: Span;
   /** It has looked for a kept answer. */
   readonly isLookedUp?: boolean;
+  /** Node's response, when the answer goes there. */
+  readonly res?: ServerResponse;
 }
 
 export type Yoga = YogaServerInstance<EntryContext, OperationContext>;

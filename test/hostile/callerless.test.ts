@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { PortolanError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { mostCallerless, mostCallerlessBytes } from '../../src/server/callerless-connections.ts';
+import { mostCallerless, mostCallerlessBytes } from '../../src/server/connections/callerless-connections.ts';
 import { type RunningServer, startServer } from '../../src/server/http-server.ts';
 import { eventually } from '../kit/eventually.ts';
 import { handMadeSource } from '../kit/hand-made-source.ts';

@@ -9,6 +9,7 @@
  * The schema is set in onEnveloped, which runs for both transports. Yoga's option `schema` as a function does not run over WebSocket.
  */
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -35,6 +36,7 @@ import { denialCodes } from '../../operation/audit.ts';
 import { keepValid } from '../../operation/keep-valid.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { awaitedBy } from '../../operation/sync-watch.ts';
+import { whenSent } from '../connections/unsent-answers.ts';
 import { prefersEvents } from '../negotiation/accepted-type.ts';
 import { type CredentialedRequest, credentialsOf } from '../negotiation/credentials.ts';
 import { codedError, codeOfThrown } from './coded-error.ts';
@@ -53,6 +55,7 @@ interface Enveloped {
   readonly params?: GivenParameters;
   /** The entry point has looked for a kept answer. */
   readonly isLookedUp?: boolean;
+  readonly res?: ServerResponse;
 }
 
 const unresolved = 'OPERATION_RESOLUTION_FAILURE';
@@ -268,7 +271,7 @@ export function useAdmission(
             auditErrors(admission, given, result);
             return result;
           })
-          .finally(() => entered.leave()),
+          .finally(() => whenWritten(enveloped, () => entered.leave())),
       );
     },
 
@@ -341,6 +344,12 @@ function entrance(
   } catch (refusal) {
     return { refusal, leave: () => {} };
   }
+}
+
+/** Calls `then` when the answer is sent. A WebSocket bounds what waits by itself. */
+function whenWritten({ res }: Enveloped, then: () => void): void {
+  if (res === undefined) then();
+  else whenSent(res, then);
 }
 
 /** The answer to an operation over a limit of its own or of its caller; null for an operation that may run. */
