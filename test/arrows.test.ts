@@ -195,7 +195,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'client/client-config.ts',
     'client/codegen-config.ts',
     'document/ask-cost.ts',
-    'document/document-limits.ts',
+    'document/documents.ts',
     'document/document-shape.ts',
     'engine.ts',
     'generation/generation.ts',

@@ -8,6 +8,7 @@ import { createYoga, type Plugin, useExecutionCancellation, type YogaServerInsta
 import { type Authenticate, type Caller, type Credentials, everyoneIsLocal } from '../access/caller.ts';
 import type { Logger } from '../base/log.ts';
 import type { Span } from '../base/tracing.ts';
+import { Documents } from '../graphql/document/documents.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../graphql/generation/generation.ts';
 import { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import type { PreparedAnswers } from '../graphql/prepared/prepared-answers.ts';
@@ -20,8 +21,8 @@ import { playground } from './playground/playground.ts';
 import { useAdmission } from './plugins/admission-plugin.ts';
 import { codedError } from './plugins/coded-error.ts';
 import { useCompression } from './plugins/compression-plugin.ts';
+import { useDocuments } from './plugins/documents-plugin.ts';
 import { useIntrospection } from './plugins/introspection-plugin.ts';
-import { useLimits } from './plugins/limits-plugin.ts';
 
 export const endpoint = '/graphql';
 
@@ -36,6 +37,8 @@ export interface EntryContext {
   readonly span?: Span;
   /** It has looked for a kept answer. */
   readonly isLookedUp?: boolean;
+  /** It has charged the caller for the document. */
+  readonly isCharged?: boolean;
 }
 
 export type Yoga = YogaServerInstance<EntryContext, OperationContext>;
@@ -55,6 +58,8 @@ export interface YogaOptions {
   readonly metrics?: Metrics;
   /** Answers introspection of the whole schema. If null, the executor does. */
   readonly introspection?: IntrospectionAnswers | null;
+  /** Those of other entry points of the server. Default: its own. */
+  readonly documents?: Documents;
 }
 
 /** The endpoint, ready for `yoga.fetch` and `yoga.getEnveloped`. */
@@ -82,7 +87,8 @@ export function yogaOver(
     log,
     tabs,
     introspection = new IntrospectionAnswers(),
-  }: Pick<YogaOptions, 'source' | 'authenticate' | 'log' | 'tabs' | 'introspection'>,
+    documents = new Documents(),
+  }: Pick<YogaOptions, 'source' | 'authenticate' | 'log' | 'tabs' | 'introspection' | 'documents'>,
   prepared: PreparedAnswers | null = null,
 ): Yoga {
   return createYoga<EntryContext, OperationContext>({
@@ -90,15 +96,15 @@ export function yogaOver(
     plugins: [
       ...(introspection === null ? [] : [useIntrospection(introspection)]),
       useAdmission(admission, log, prepared),
-      useLimits(),
+      useDocuments(documents, admission.limits),
       useSameSite(),
       usePageRules(),
       useExecutionCancellation(),
       useCompression(),
     ],
     maskedErrors: { maskError: (error) => codedError(error, log), errorMessage: 'Portolan failed unexpectedly.' },
-    // No cache of errors: a cached parse error is thrown before other plugins run, and would not be counted.
-    parserAndValidationCache: { errorCache: { get: () => undefined, set: () => {} } },
+    // `documents` keeps valid documents.
+    parserAndValidationCache: false,
     renderGraphiQL: playground({ source, written: tabs, authenticates: authenticate !== undefined }),
     landingPage: false,
     maxRequestBodySize: maxRequestBytes,
