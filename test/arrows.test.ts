@@ -203,6 +203,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'generation/subscribe.ts',
     'introspection/introspection-answers.ts',
     'introspection/introspection-query.ts',
+    'introspection/root-parts.ts',
     'prepared/answer-plan.ts',
     'prepared/prepared-answers.ts',
     'prepared/prepared-queries.ts',

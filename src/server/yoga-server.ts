@@ -56,7 +56,7 @@ export interface YogaOptions {
   readonly tabs: readonly PlaygroundExample[];
   /** Counts operations; without it they are not counted. */
   readonly metrics?: Metrics;
-  /** Answers introspection of the whole schema. If null, the executor does. */
+  /** Makes the introspection of answers. If null, the executor does. */
   readonly introspection?: IntrospectionAnswers | null;
   /** Those of other entry points of the server. Default: its own. */
   readonly documents?: Documents;
@@ -94,7 +94,7 @@ export function yogaOver(
   return createYoga<EntryContext, OperationContext>({
     graphqlEndpoint: endpoint,
     plugins: [
-      ...(introspection === null ? [] : [useIntrospection(introspection)]),
+      ...(introspection === null ? [] : [useIntrospection(introspection, admission.limits)]),
       useAdmission(admission, log, prepared),
       useDocuments(documents, admission.limits),
       useSameSite(),
