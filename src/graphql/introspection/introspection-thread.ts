@@ -9,7 +9,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { messageOf, PortolanError } from '../../base/errors.ts';
+import { PortolanError } from '../../base/errors.ts';
 import { runSliced, type Steps } from '../../base/steps.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { Generation } from '../generation/generation.ts';
@@ -187,12 +187,7 @@ function errorOf(cause: unknown): PortolanError {
     const message = 'The answer needs more memory than introspection may use; ask for fewer fields.';
     return new PortolanError('QUERY_TOO_COSTLY', message, { cause });
   }
-  const why = cause === null ? 'it was stopped' : messageOf(cause);
-  return new PortolanError(
-    'INTERNAL_SERVER_ERROR',
-    `The introspection thread ended (${why}); send the request again.`,
-    {
-      cause,
-    },
-  );
+  return new PortolanError('INTERNAL_SERVER_ERROR', 'The introspection thread ended; send the request again.', {
+    cause,
+  });
 }

@@ -75,6 +75,19 @@ export function sqliteCodeOf(error: unknown): string | null {
   return error instanceof BetterSqlite.SqliteError ? error.code : null;
 }
 
+/** Limits of SQLite on one statement. They have no codes of their own. */
+const statementLimits =
+  /too large|too many|too big|too long|too complex|stack overflow|recursion limit|at most \d+ tables|nested too deep|variable number/i;
+
+/** Whether the statement is more than SQLite takes: its depth, terms, columns, parameters or length. */
+export function exceedsLimits(error: unknown): boolean {
+  if (!(error instanceof DatabaseError) || !(error.cause instanceof Error)) return false;
+  return (
+    error.sqliteCode === 'SQLITE_TOOBIG' ||
+    (error.sqliteCode === 'SQLITE_ERROR' && statementLimits.test(error.cause.message))
+  );
+}
+
 /** Whether SQLite refused a JSON text, for example because it is too deep. SQLite has no error code for it. */
 export function refusesJson(error: unknown): boolean {
   return error instanceof DatabaseError && error.cause instanceof Error && error.cause.message === 'malformed JSON';
