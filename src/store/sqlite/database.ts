@@ -266,6 +266,17 @@ export class Database {
     this.#connection.aggregate(name, { start, step: wrapped, result, deterministic: true, varargs: false });
   }
 
+  /** Makes a table of the rows that a function gives for one argument: `SELECT … FROM name(argument)`. */
+  defineTable(name: string, columns: readonly string[], rows: (argument: SqlValue) => Iterable<Row>): void {
+    this.#connection.table(name, {
+      columns: [...columns],
+      parameters: ['argument'],
+      *rows(argument: unknown) {
+        yield* rows(argument as SqlValue) as Iterable<unknown[]>;
+      },
+    });
+  }
+
   /** Runs `work` in one write transaction; an error rolls it back. */
   transaction<T>(work: () => T): T {
     this.begin();
