@@ -1,7 +1,7 @@
 /**
  * Parses and validates the documents of all entry points, and charges their callers.
  *
- *   text -> charge by its length -> limits -> parse -> validate on a schema -> kept, if valid
+ *   text -> charge by its length -> parse within limits -> size (document-size.ts) -> validate on a schema -> kept, if valid
  *   text of a kept document -> document, without a charge
  *
  * Invariants: a document that is not kept is charged before anything else is done with it. Only valid documents are kept, so a refused one
@@ -51,8 +51,6 @@ export class Documents {
     }
     if (this.#newest?.text === text) return this.#newest.document;
     const document = parseWithin(source, {}, this.#limits);
-    const problem = sizeProblem(document, this.#limits);
-    if (problem !== null) throw problem;
     this.#texts.set(document, text);
     this.#newest = { text, document };
     return document;
@@ -62,13 +60,19 @@ export class Documents {
   validate(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
     const verdicts = this.#verdicts.get(schema) ?? new WeakMap<DocumentNode, readonly GraphQLError[]>();
     this.#verdicts.set(schema, verdicts);
-    const errors = verdicts.get(document) ?? validate(schema, document, specifiedRules, { maxErrors: mostErrors });
+    const errors = verdicts.get(document) ?? this.#errorsOf(schema, document);
     verdicts.set(document, errors);
     const text = this.#texts.get(document);
     if (text === undefined) return errors;
     if (errors.length > 0) this.#kept.delete(text);
     else if (this.#kept.get(text) === undefined) this.#kept.set(text, document, text.length);
     return errors;
+  }
+
+  /** A document over a limit has one error, and is not validated. */
+  #errorsOf(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
+    const problem = sizeProblem(document, this.#limits);
+    return problem === null ? validate(schema, document, specifiedRules, { maxErrors: mostErrors }) : [problem];
   }
 }
 
