@@ -114,7 +114,13 @@ export class CallerLimits {
         { details: { limit, retryAfterSeconds: seconds } },
       );
     }
-    for (const { use } of accounts) use.cost += cost;
+    this.add(caller, cost);
+  }
+
+  /** Counts values that an answer turned out to cost. They are not refused, but later ones may be. */
+  add(caller: Caller, cost: number): void {
+    if (caller.user === null) return;
+    for (const { use } of this.#accountsOf(caller.user)) use.cost += cost;
   }
 
   #accountsOf(info: UserInfo): readonly Account[] {

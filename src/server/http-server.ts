@@ -18,6 +18,7 @@ import { systemClock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { noTracer, type Tracer } from '../base/tracing.ts';
+import { Documents } from '../graphql/document/documents.ts';
 import type { Generation, GraphQLSource } from '../graphql/generation/generation.ts';
 import type { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import { PreparedAnswers } from '../graphql/prepared/prepared-answers.ts';
@@ -116,14 +117,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const admission = createAdmission({ ...options, authenticate });
   const { pages } = options;
   const answers = pages === undefined ? null : new PreparedAnswers(admission.source, pages);
-  const yoga = yogaOver(admission, options, answers);
+  const documents = new Documents();
+  const yoga = yogaOver(admission, { ...options, documents }, answers);
   const playground = new Playground({
     source: options.source,
     written: options.tabs,
     authenticates: options.authenticate !== undefined,
     clock: systemClock,
   });
-  const prepared = answers === null ? null : preparedFront(yoga, { admission, prepared: answers });
+  const prepared = answers === null ? null : preparedFront(yoga, { admission, prepared: answers, documents });
   const drain = new Drain(systemClock, Math.random);
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     // A request line may contain a full URL; Yoga expects a path.
@@ -150,7 +152,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     tls === undefined ? createServer(handle) : openTlsServer(tls, handle, { lookMs: options.tlsLookMs, log });
   server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => callerless.opened(socket));
   server.keepAliveTimeout = options.keepAliveMs ?? 75_000;
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes });
+  // One message in each turn of the event loop, so that many messages at once do not delay other connections.
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes, allowSynchronousEvents: false });
   const protocol = serveWebSockets(yoga, admission, sockets, { ...options, drain });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refused = refusedRequest(request, { crossOrigin, audit: admission.audit, isOpen });

@@ -17,8 +17,8 @@ import { parse } from 'graphql';
 import type { Caller, Credentials } from '../access/caller.ts';
 import { must } from '../base/must.ts';
 import type { Span } from '../base/tracing.ts';
-import { type DocumentLimits, defaultLimits } from '../graphql/document/document-limits.ts';
 import { documentShape } from '../graphql/document/document-shape.ts';
+import type { Charge, Documents } from '../graphql/document/documents.ts';
 import type { Generation } from '../graphql/generation/generation.ts';
 import type { PreparedAnswer, PreparedAnswers, PreparedQuestion } from '../graphql/prepared/prepared-answers.ts';
 import { type FoundQuery, PreparedQueries } from '../graphql/prepared/prepared-queries.ts';
@@ -33,7 +33,8 @@ import { answerByYoga, endpoint, type Yoga } from './yoga-server.ts';
 export interface PreparedFrontOptions {
   readonly admission: Admission<Generation>;
   readonly prepared: PreparedAnswers;
-  readonly limits?: DocumentLimits;
+  /** Those of Yoga. */
+  readonly documents: Documents;
 }
 
 /** Answers the request, through Yoga if necessary. Null for a request that cannot have a plan; its body is then still unread. */
@@ -59,17 +60,16 @@ interface FrontRequest extends Recipient {
   readonly parametersOf: QueryRequest['parametersOf'];
   /** Milliseconds by `Admission.monotonic`. */
   readonly began: number;
+  /** Was the caller charged for the document? */
+  isCharged: boolean;
 }
 
 /** What it asks. */
 type FrontQuestion = Omit<PreparedQuestion, 'plan'> & FoundQuery;
 
-export function preparedFront(
-  yoga: Yoga,
-  { admission, prepared, limits = defaultLimits }: PreparedFrontOptions,
-): PreparedFront {
+export function preparedFront(yoga: Yoga, { admission, prepared, documents }: PreparedFrontOptions): PreparedFront {
   const { source } = admission;
-  const queries = new PreparedQueries(source, limits);
+  const queries = new PreparedQueries(source, documents);
 
   const finish = (
     { text, parametersOf, began, span }: FrontRequest,
@@ -84,9 +84,9 @@ export function preparedFront(
 
   /** Lets Yoga answer. The body is given back before the next turn of the event loop, while the stream has not ended. */
   const pass = (given: FrontRequest, isLookedUp: boolean): Promise<void> => {
-    const { request, response, body, caller, credentials, span } = given;
+    const { request, response, body, caller, credentials, span, isCharged } = given;
     if (body !== null) request.unshift(body);
-    return answerByYoga(yoga, request, response, { caller, credentials, span, isLookedUp });
+    return answerByYoga(yoga, request, response, { caller, credentials, span, isLookedUp, isCharged });
   };
 
   const send = (
@@ -146,9 +146,14 @@ export function preparedFront(
   };
 
   /** What the request asks; null when Yoga must answer, for instance because the body is not complete yet. */
-  const questionOf = ({ request, body, text, parametersOf, caller, span }: FrontRequest): FrontQuestion | null => {
+  const questionOf = (given: FrontRequest): FrontQuestion | null => {
+    const { request, body, text, parametersOf, caller, span } = given;
+    const charge: Charge = (values) => {
+      admission.limits.charge(caller, values);
+      given.isCharged = true;
+    };
     if (body !== null && body.length !== Number(request.headers['content-length'])) return null;
-    const found = queries.find(text, parametersOf);
+    const found = queries.find(text, parametersOf, charge);
     const scopes = found === null ? null : source.rights.now(caller);
     return found === null || scopes === null ? null : { ...found, caller, scopes, span };
   };
@@ -210,6 +215,7 @@ export function preparedFront(
           text,
           parametersOf,
           began,
+          isCharged: false,
         };
         const isUnread = method === 'POST' && body === null;
         const sent = isUnread ? pass(given, false) : answer(given);
@@ -237,7 +243,7 @@ function shapeOf(text: string, parametersOf: QueryRequest['parametersOf']): stri
 /** Sends a POST through Yoga whose body has been read already. */
 async function throughYoga(
   yoga: Yoga,
-  { request, response, caller, credentials, span }: FrontRequest,
+  { request, response, caller, credentials, span, isCharged }: FrontRequest,
   body: Buffer,
   signal: AbortSignal,
 ): Promise<void> {
@@ -246,7 +252,8 @@ async function throughYoga(
   );
   const url = `http://${request.headers.host}${endpoint}`;
   const init = { method: 'POST', headers, body: new Uint8Array(body), signal };
-  const answer = await yoga.fetch(url, init, { caller, credentials, span, isLookedUp: true, res: response });
+  const context = { caller, credentials, span, isLookedUp: true, isCharged, res: response };
+  const answer = await yoga.fetch(url, init, context);
   const bytes = Buffer.from(await answer.arrayBuffer());
   if (signal.aborted) return;
   response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(bytes);

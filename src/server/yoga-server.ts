@@ -8,6 +8,7 @@ import { createYoga, type Plugin, useExecutionCancellation, type YogaServerInsta
 import { type Authenticate, type Caller, type Credentials, everyoneIsLocal } from '../access/caller.ts';
 import type { Logger } from '../base/log.ts';
 import type { Span } from '../base/tracing.ts';
+import { Documents } from '../graphql/document/documents.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../graphql/generation/generation.ts';
 import { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import type { PreparedAnswers } from '../graphql/prepared/prepared-answers.ts';
@@ -18,8 +19,8 @@ import type { Metrics } from './health/metrics.ts';
 import { useAdmission } from './plugins/admission-plugin.ts';
 import { codedError } from './plugins/coded-error.ts';
 import { useCompression } from './plugins/compression-plugin.ts';
+import { useDocuments } from './plugins/documents-plugin.ts';
 import { useIntrospection } from './plugins/introspection-plugin.ts';
-import { useLimits } from './plugins/limits-plugin.ts';
 
 export const endpoint = '/graphql';
 
@@ -36,6 +37,8 @@ export interface EntryContext {
   readonly isLookedUp?: boolean;
   /** Node's response, when the answer goes there. */
   readonly res?: ServerResponse;
+  /** It has charged the caller for the document. */
+  readonly isCharged?: boolean;
 }
 
 export type Yoga = YogaServerInstance<EntryContext, OperationContext>;
@@ -51,8 +54,10 @@ export interface YogaOptions {
   readonly log: Logger;
   /** Counts operations; without it they are not counted. */
   readonly metrics?: Metrics;
-  /** Answers introspection of the whole schema. If null, the executor does. */
+  /** Makes the introspection of answers. If null, the executor does. */
   readonly introspection?: IntrospectionAnswers | null;
+  /** Those of other entry points of the server. Default: its own. */
+  readonly documents?: Documents;
 }
 
 /** The endpoint, ready for `yoga.fetch` and `yoga.getEnveloped`. */
@@ -74,22 +79,26 @@ export function createAdmission({
 /** The endpoint with an existing admission. @param prepared answers live queries that need no executor */
 export function yogaOver(
   admission: Admission<Generation>,
-  { log, introspection = new IntrospectionAnswers() }: Pick<YogaOptions, 'log' | 'introspection'>,
+  {
+    log,
+    introspection = new IntrospectionAnswers(),
+    documents = new Documents(),
+  }: Pick<YogaOptions, 'log' | 'introspection' | 'documents'>,
   prepared: PreparedAnswers | null = null,
 ): Yoga {
   return createYoga<EntryContext, OperationContext>({
     graphqlEndpoint: endpoint,
     plugins: [
-      ...(introspection === null ? [] : [useIntrospection(introspection)]),
+      ...(introspection === null ? [] : [useIntrospection(introspection, admission.limits)]),
       useAdmission(admission, log, prepared),
-      useLimits(),
+      useDocuments(documents, admission.limits),
       useSameSite(),
       useExecutionCancellation(),
       useCompression(),
     ],
     maskedErrors: { maskError: (error) => codedError(error, log), errorMessage: 'Portolan failed unexpectedly.' },
-    // No cache of errors: a cached parse error is thrown before other plugins run, and would not be counted.
-    parserAndValidationCache: { errorCache: { get: () => undefined, set: () => {} } },
+    // `documents` keeps valid documents.
+    parserAndValidationCache: false,
     graphiql: false,
     landingPage: false,
     maxRequestBodySize: maxRequestBytes,

@@ -82,6 +82,8 @@ export function isThroughLists({ steps, fold }: Path): boolean {
 /** Longest text and most steps that {@link parsePath} takes. Callers' paths are untrusted input; real paths are far shorter. */
 export const maxPathLength = 2000;
 const maxSteps = 100;
+/** Most steps `[]` and `[name=value]` of a path. Each is one more query inside the SQL of a condition, and SQLite bounds their depth. */
+export const maxListSteps = 8;
 
 const foldedText = /^(sum|min|max|count)\((.*)\)$/s;
 const plainName = /^[A-Za-z0-9_-]+$/;
@@ -108,11 +110,15 @@ function parsePlainPath(text: string): Path {
   }
   if (text === '') throw refuse(text, 0, 'is empty');
   const steps: PathStep[] = [];
+  let lists = 0;
   let at = 0;
   while (at < text.length) {
     if (steps.length === maxSteps) throw refuse(text, at, `has more than ${maxSteps} steps`);
     if (text[at] === '[') {
-      at = readBracket(text, at, steps);
+      const next = readBracket(text, at, steps);
+      if (isListStep(steps.at(-1))) lists += 1;
+      if (lists > maxListSteps) throw refuse(text, at, `has more than ${maxListSteps} steps [] or [name=value]`);
+      at = next;
       continue;
     }
     if (text[at] === '.' && at > 0) at += 1;
@@ -124,6 +130,11 @@ function parsePlainPath(text: string): Path {
     at += name.length;
   }
   return pathOf(steps);
+}
+
+/** Does the step look at the elements of a list? */
+export function isListStep(step: PathStep | undefined): boolean {
+  return step?.kind === 'each' || step?.kind === 'where';
 }
 
 /** The path of these steps, with its canonical text. */

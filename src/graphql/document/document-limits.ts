@@ -1,17 +1,5 @@
-/**
- * Limits on a document's text: tokens, brackets, depth, aliases. They depend on no variable, so the result is cached with the document.
- *
- *   { pods { nodes { a: kind b: kind } } }     nesting 3, depth 3 (pods, nodes, kind), aliases 2
- */
-import {
-  type ASTVisitor,
-  type FragmentDefinitionNode,
-  GraphQLError,
-  Kind,
-  parse,
-  type SelectionSetNode,
-  type ValidationContext,
-} from 'graphql';
+/** Limits on a document. They bound what parsing and validation cost, and depend on no variable. */
+import { type DocumentNode, GraphQLError, parse } from 'graphql';
 
 export interface DocumentLimits {
   readonly maxTokens: number;
@@ -19,10 +7,27 @@ export interface DocumentLimits {
   readonly maxNesting: number;
   readonly maxDepth: number;
   readonly maxAliases: number;
+  readonly maxOperations: number;
+  readonly maxFragments: number;
+  /** Fragment spreads as written, not as expanded. */
+  readonly maxSpreads: number;
+  readonly maxDirectives: number;
+  /** Comparisons of fields with one response name (document-size.ts). */
+  readonly maxComparisons: number;
 }
 
-/** Enough for GraphiQL's introspection query (depth 16) and for any query of a console. */
-export const defaultLimits: DocumentLimits = { maxTokens: 10_000, maxNesting: 200, maxDepth: 30, maxAliases: 200 };
+/** Enough for GraphiQL's introspection query (depth 16), and for the documents of consoles with a fragment for each component. */
+export const defaultLimits: DocumentLimits = {
+  maxTokens: 10_000,
+  maxNesting: 200,
+  maxDepth: 30,
+  maxAliases: 200,
+  maxOperations: 50,
+  maxFragments: 500,
+  maxSpreads: 2000,
+  maxDirectives: 500,
+  maxComparisons: 100_000,
+};
 
 /**
  * graphql-js `parse` with limits on nesting and tokens.
@@ -32,7 +37,7 @@ export function parseWithin(
   source: Parameters<typeof parse>[0],
   options: Parameters<typeof parse>[1],
   limits: DocumentLimits,
-) {
+): DocumentNode {
   const nesting = nestingOf(typeof source === 'string' ? source : source.body);
   if (nesting > limits.maxNesting) {
     throw tooCostly(`The document nests ${nesting} brackets; at most ${limits.maxNesting} are allowed.`);
@@ -63,53 +68,4 @@ export function nestingOf(text: string): number {
 
 export function tooCostly(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'QUERY_TOO_COSTLY' } });
-}
-
-/** A validation rule that counts through fragments. GraphQL's own rule refuses a fragment that spreads itself. */
-export function depthAndAliases({ maxDepth, maxAliases }: DocumentLimits) {
-  return (context: ValidationContext): ASTVisitor => {
-    const measured = new Map<string, { depth: number; aliases: number }>();
-
-    const measure = (
-      set: SelectionSetNode | undefined,
-      above: readonly string[],
-    ): { depth: number; aliases: number } => {
-      let depth = 0;
-      let aliases = 0;
-      for (const node of set?.selections ?? []) {
-        const inner =
-          node.kind === Kind.FRAGMENT_SPREAD
-            ? fragment(context.getFragment(node.name.value), above)
-            : measure(node.selectionSet, above);
-        const own = node.kind === Kind.FIELD ? 1 : 0;
-        depth = Math.max(depth, inner.depth + own);
-        aliases += inner.aliases + (node.kind === Kind.FIELD && node.alias !== undefined ? 1 : 0);
-      }
-      return { depth, aliases };
-    };
-
-    const fragment = (
-      node: FragmentDefinitionNode | null | undefined,
-      above: readonly string[],
-    ): { depth: number; aliases: number } => {
-      if (node === null || node === undefined || above.includes(node.name.value)) return { depth: 0, aliases: 0 };
-      const known = measured.get(node.name.value);
-      if (known !== undefined) return known;
-      const found = measure(node.selectionSet, [...above, node.name.value]);
-      measured.set(node.name.value, found);
-      return found;
-    };
-
-    return {
-      OperationDefinition(node) {
-        const { depth, aliases } = measure(node.selectionSet, []);
-        if (depth > maxDepth) {
-          context.reportError(tooCostly(`The operation is ${depth} fields deep; at most ${maxDepth} are allowed.`));
-        }
-        if (aliases > maxAliases) {
-          context.reportError(tooCostly(`The operation has ${aliases} aliases; at most ${maxAliases} are allowed.`));
-        }
-      },
-    };
-  };
 }

@@ -1,14 +1,18 @@
 /**
- * Answers to introspection of whole schemas, made once for each generation and form.
+ * Answers to introspection, made once for each generation and form: whole ones, and the part of an answer that also has data.
  *
  * A form is a document with its operation name and variables, the `extensions` of the answer, and an encoding. Simultaneous
- * questions of the same form share one run. Answers are cached while their generation is current, up to a bound.
+ * questions of the same form share one run. Answers are cached while their generation is current, up to a bound. The thread serves waiting
+ * callers in turn. Long parts are parsed one at a time, with pauses in between, so that other requests are answered meanwhile.
  */
 import { type DocumentNode, print } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
+import { must } from '../../base/must.ts';
+import { Semaphore } from '../../base/semaphore.ts';
 import type { Generation } from '../generation/generation.ts';
-import type { Encoding } from './introspection-messages.ts';
+import type { Encoding, Question } from './introspection-messages.ts';
 import { IntrospectionThread } from './introspection-thread.ts';
+import type { PartResult } from './root-parts.ts';
 
 export interface IntrospectionQuery {
   /** Valid on the generation's schema. */
@@ -20,18 +24,39 @@ export interface IntrospectionQuery {
   readonly encoding: Encoding;
 }
 
+/** Whose question it is, for the order of waiting questions. */
+type Client = string;
+
 /** JSON text in an encoding, as bytes. */
-export type Answer = Uint8Array<ArrayBuffer>;
+export interface Answer {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Bytes that this question has cost: those that were made, or those of a known answer. */
+  readonly cost: number;
+}
+
+/** The introspection of a document that also has data. */
+export interface Part {
+  readonly result: PartResult;
+  readonly cost: number;
+}
 
 type Thread = Pick<IntrospectionThread, 'ask' | 'close'>;
 
 /** The answer for a thousand kinds is 46 MB, and about 1 MB with Brotli. */
 const bounds = { entries: 64, weight: 96 * 1024 * 1024 };
+/** Questions that the thread has at a time. Others wait here. */
+const asked = 2;
+/** Parts of fewer bytes are parsed at once. */
+const shortPart = 64 * 1024;
+/** A pause is so many times as long as the parsing before it. The answer is written as JSON in the pause. */
+const pauses = 10;
 
 export class IntrospectionAnswers {
   readonly #thread: Thread;
-  readonly #known = new BoundedCache<Answer>(bounds);
+  readonly #known = new BoundedCache<Uint8Array<ArrayBuffer>>(bounds);
   readonly #running = new Map<string, Promise<Answer | null>>();
+  readonly #questions = new Semaphore(asked);
+  readonly #parsing = new Semaphore(1);
   /** Id of the generation of the cached answers. */
   #generation = '';
 
@@ -43,21 +68,38 @@ export class IntrospectionAnswers {
    * The whole answer, byte for byte the JSON of the executor's result. Null if the execution has errors: the executor reports them.
    * @throws what IntrospectionThread.ask throws.
    */
-  async answer(generation: Generation, query: IntrospectionQuery): Promise<Answer | null> {
-    if (generation.id !== this.#generation) {
-      this.#known.clear();
-      this.#generation = generation.id;
-    }
+  async answer(generation: Generation, query: IntrospectionQuery, client: Client): Promise<Answer | null> {
     const { operationName, variables, encoding } = query;
     const extensions = JSON.stringify(query.extensions);
-    const document = textOf(query.document);
-    const form = JSON.stringify([generation.id, document, operationName, variables, extensions, encoding]);
-    const known = this.#known.get(form);
-    if (known !== undefined) return known;
-    const question = { document, operationName, variables, extensions, encoding };
-    const running = this.#running.get(form) ?? this.#run(form, generation, question);
-    this.#running.set(form, running);
-    return running;
+    return this.#find(
+      generation,
+      { document: textOf(query.document), operationName, variables, extensions, encoding },
+      client,
+    );
+  }
+
+  /**
+   * The result of the document's introspection, with its errors; its data is executed elsewhere.
+   * @throws what IntrospectionThread.ask throws.
+   */
+  async part(
+    generation: Generation,
+    { document, operationName, variables }: Pick<IntrospectionQuery, 'document' | 'operationName' | 'variables'>,
+    client: Client,
+  ): Promise<Part> {
+    // The text as it was sent, because errors have places in it.
+    const text = document.loc?.source.body ?? textOf(document);
+    const question = { document: text, operationName, variables, extensions: null, encoding: 'identity' } as const;
+    const { bytes, cost } = must(await this.#find(generation, question, client), 'a part is a result');
+    const parse = (): PartResult => JSON.parse(Buffer.from(bytes.buffer).toString()) as PartResult;
+    if (bytes.byteLength < shortPart) return { result: parse(), cost };
+    const leave = await this.#parsing.enter(undefined, client);
+    const began = performance.now();
+    try {
+      return { result: parse(), cost };
+    } finally {
+      setTimeout(leave, pauses * (performance.now() - began));
+    }
   }
 
   /** Ends the thread. */
@@ -65,18 +107,30 @@ export class IntrospectionAnswers {
     return this.#thread.close();
   }
 
-  async #run(
-    form: string,
-    generation: Generation,
-    question: Parameters<IntrospectionThread['ask']>[1],
-  ): Promise<Answer | null> {
+  async #find(generation: Generation, question: Question, client: Client): Promise<Answer | null> {
+    if (generation.id !== this.#generation) {
+      this.#known.clear();
+      this.#generation = generation.id;
+    }
+    const { document, operationName, variables, extensions, encoding } = question;
+    const form = JSON.stringify([generation.id, document, operationName, variables, extensions, encoding]);
+    const known = this.#known.get(form);
+    if (known !== undefined) return { bytes: known, cost: known.byteLength };
+    const running = this.#running.get(form) ?? this.#run(form, generation, question, client);
+    this.#running.set(form, running);
+    return running;
+  }
+
+  async #run(form: string, generation: Generation, question: Question, client: Client): Promise<Answer | null> {
+    const leave = await this.#questions.enter(undefined, client);
     try {
-      const answer = await this.#thread.ask(generation, question);
-      if (answer !== null && generation.id === this.#generation) {
-        this.#known.set(form, answer, form.length + answer.byteLength);
-      }
-      return answer;
+      const made = await this.#thread.ask(generation, question);
+      if (made === null) return null;
+      const { bytes, length } = made;
+      if (generation.id === this.#generation) this.#known.set(form, bytes, form.length + bytes.byteLength);
+      return { bytes, cost: length };
     } finally {
+      leave();
       this.#running.delete(form);
     }
   }

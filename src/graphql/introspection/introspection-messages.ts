@@ -9,9 +9,17 @@ export interface Question {
   readonly document: string;
   readonly operationName: string | null;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The answer's `extensions` as JSON text. */
-  readonly extensions: string;
+  /** The answer's `extensions` as JSON text. Null if only the introspection of the document is asked for, as a result with its errors. */
+  readonly extensions: string | null;
   readonly encoding: Encoding;
+}
+
+/** An answer that was made. */
+export interface Made {
+  /** Encoded. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Bytes before the encoding. */
+  readonly length: number;
 }
 
 export type IntrospectionRequest =
@@ -23,6 +31,5 @@ export type IntrospectionRequest =
   | { readonly op: 'question'; readonly call: number; readonly question: Question };
 
 export type IntrospectionReply =
-  /** The whole answer, encoded; null if its execution has errors. */
-  | { readonly call: number; readonly bytes: Uint8Array<ArrayBuffer> | null }
-  | { readonly call: number; readonly failed: string };
+  /** Null for a whole answer whose execution has errors. */
+  { readonly call: number; readonly answer: Made | null } | { readonly call: number; readonly failed: string };

@@ -1,7 +1,7 @@
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { otherDocuments, wholeSchemaDocuments } from '../../../test/kit/introspection-documents.ts';
-import { isWholeIntrospection } from './introspection-query.ts';
+import { mixedDocuments, otherDocuments, wholeSchemaDocuments } from '../../../test/kit/introspection-documents.ts';
+import { asksIntrospection, isWholeIntrospection } from './introspection-query.ts';
 
 test.each(Object.entries(wholeSchemaDocuments))('%s: the whole schema', (_who, { query, operationName = null }) => {
   expect(isWholeIntrospection(parse(query), operationName)).toBe(true);
@@ -9,6 +9,12 @@ test.each(Object.entries(wholeSchemaDocuments))('%s: the whole schema', (_who, {
 
 test.each(Object.entries(otherDocuments))('%s: not the whole schema', (_what, { query, operationName = null }) => {
   expect(isWholeIntrospection(parse(query), operationName)).toBe(false);
+  expect(asksIntrospection(parse(query), operationName)).toBe(false);
+});
+
+test.each(Object.entries(mixedDocuments))('%s: introspection beside data', (_what, { query, operationName = null }) => {
+  expect(isWholeIntrospection(parse(query), operationName)).toBe(false);
+  expect(asksIntrospection(parse(query), operationName)).toBe(true);
 });
 
 test.each([

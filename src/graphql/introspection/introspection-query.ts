@@ -1,4 +1,4 @@
-/** Detects operations that are introspection of the whole schema, in any form. */
+/** Detects operations with long introspection, in any form: as the whole operation, or beside data. */
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -8,21 +8,28 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { documentFragments } from '../selection/walk.ts';
+import { rootPart } from './root-parts.ts';
 
 /** Introspection fields whose answers grow with the schema. An answer without them is short. */
 const long = new Set(['types', 'fields', 'inputFields', 'possibleTypes']);
 
-/**
- * Is the operation a query of `__schema` (and `__typename`) alone, with a long answer? The document is valid.
- * @param operationName null where the document has one operation.
- */
-export function isWholeIntrospection(document: DocumentNode, operationName: string | null): boolean {
+/** Does a query ask for introspection whose answer may be long? The document is valid. @param operationName null where the document has one operation. */
+export function asksIntrospection(document: DocumentNode, operationName: string | null): boolean {
   const operation = getOperationAST(document, operationName);
   if (operation?.operation !== OperationTypeNode.QUERY) return false;
-  const fragments = documentFragments(document);
-  const roots = fieldsOf(operation.selectionSet, fragments, false);
-  if (!roots.has('__schema') || [...roots].some((name) => name !== '__schema' && name !== '__typename')) return false;
-  return !fieldsOf(operation.selectionSet, fragments, true).isDisjointFrom(long);
+  const roots = fieldsOf(operation.selectionSet, documentFragments(document), false);
+  if (!roots.has('__schema') && !roots.has('__type')) return false;
+  const part = rootPart(document, operationName, 'introspection');
+  const root = getOperationAST(part, operationName);
+  return root != null && !fieldsOf(root.selectionSet, documentFragments(part), true).isDisjointFrom(long);
+}
+
+/** Does such a query ask for nothing but introspection and `__typename`? */
+export function isWholeIntrospection(document: DocumentNode, operationName: string | null): boolean {
+  const operation = getOperationAST(document, operationName);
+  if (operation == null || !asksIntrospection(document, operationName)) return false;
+  const roots = fieldsOf(operation.selectionSet, documentFragments(document), false);
+  return [...roots].every((name) => name === '__schema' || name === '__type' || name === '__typename');
 }
 
 type Fragments = Readonly<Record<string, FragmentDefinitionNode>>;

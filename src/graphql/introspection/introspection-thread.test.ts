@@ -9,7 +9,7 @@ import { assembleCatalog, CatalogAssembler } from '../../catalog/assemble.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { Generation } from '../generation/generation.ts';
 import { buildGeneration, GenerationBuilder } from '../schema/build-generation.ts';
-import type { Question } from './introspection-messages.ts';
+import type { Made, Question } from './introspection-messages.ts';
 import { IntrospectionThread, type ThreadOptions } from './introspection-thread.ts';
 
 const document = '{ __schema { types { name description fields { name } } } }';
@@ -30,8 +30,7 @@ function generations(): (...described: readonly DescribedResource[]) => Generati
 const expected = ({ schema }: Generation): string =>
   JSON.stringify({ ...execute({ schema, document: parse(document) }), extensions: {} });
 
-const textOf = async (answer: Promise<Uint8Array | null>): Promise<string> =>
-  Buffer.from((await answer) ?? []).toString();
+const textOf = async (answer: Promise<Made | null>) => Buffer.from(must(await answer, 'an answer').bytes).toString();
 
 test('a thread is asked about one generation after another, back and forth', async () => {
   const generationOf = generations();

@@ -9,14 +9,14 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { messageOf, PortolanError } from '../../base/errors.ts';
+import { PortolanError } from '../../base/errors.ts';
 import { runSliced, type Steps } from '../../base/steps.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { Generation } from '../generation/generation.ts';
-import type { IntrospectionReply, IntrospectionRequest, Question } from './introspection-messages.ts';
+import type { IntrospectionReply, IntrospectionRequest, Made, Question } from './introspection-messages.ts';
 
 interface Pending {
-  resolve(bytes: Uint8Array<ArrayBuffer> | null): void;
+  resolve(answer: Made | null): void;
   reject(error: unknown): void;
 }
 
@@ -50,10 +50,10 @@ export class IntrospectionThread {
   }
 
   /**
-   * The whole answer, encoded; null if its execution has errors.
+   * The answer; null for a whole one whose execution has errors.
    * @throws PortolanError QUERY_TOO_COSTLY if the thread ran out of memory, INTERNAL_SERVER_ERROR if it ended otherwise.
    */
-  async ask(generation: Generation, question: Question): Promise<Uint8Array<ArrayBuffer> | null> {
+  async ask(generation: Generation, question: Question): Promise<Made | null> {
     this.#waiting += 1;
     if (this.#idle !== null) clearTimeout(this.#idle);
     try {
@@ -73,10 +73,7 @@ export class IntrospectionThread {
   }
 
   /** The promise is wrapped in an object, so that the next question is sent before this one is answered. */
-  async #send(
-    generation: Generation,
-    question: Question,
-  ): Promise<{ readonly answer: Promise<Uint8Array<ArrayBuffer> | null> }> {
+  async #send(generation: Generation, question: Question): Promise<{ readonly answer: Promise<Made | null> }> {
     const thread = this.#running ?? this.#start();
     await thread.load(generation);
     return { answer: thread.ask(question) };
@@ -144,7 +141,7 @@ class RunningThread {
     this.#generation = generation.id;
   }
 
-  ask(question: Question): Promise<Uint8Array<ArrayBuffer> | null> {
+  ask(question: Question): Promise<Made | null> {
     this.#calls += 1;
     const call = this.#calls;
     return new Promise((resolve, reject) => {
@@ -180,7 +177,7 @@ class RunningThread {
   #settle(reply: IntrospectionReply): void {
     const call = this.#pending.get(reply.call);
     this.#pending.delete(reply.call);
-    if ('bytes' in reply) call?.resolve(reply.bytes);
+    if ('answer' in reply) call?.resolve(reply.answer);
     else call?.reject(new Error(`introspection failed in its thread: ${reply.failed}`));
   }
 }
@@ -190,12 +187,7 @@ function errorOf(cause: unknown): PortolanError {
     const message = 'The answer needs more memory than introspection may use; ask for fewer fields.';
     return new PortolanError('QUERY_TOO_COSTLY', message, { cause });
   }
-  const why = cause === null ? 'it was stopped' : messageOf(cause);
-  return new PortolanError(
-    'INTERNAL_SERVER_ERROR',
-    `The introspection thread ended (${why}); send the request again.`,
-    {
-      cause,
-    },
-  );
+  return new PortolanError('INTERNAL_SERVER_ERROR', 'The introspection thread ended; send the request again.', {
+    cause,
+  });
 }

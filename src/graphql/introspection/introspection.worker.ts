@@ -3,20 +3,22 @@
  *
  *   kinds        are kept until a generation lacks them
  *   generation   its schema is built from the kinds, as on the serve thread
- *   question     is executed to JSON text (cached for other encodings of the same document), joined with its extensions and encoded
+ *   question     is executed to JSON text (cached for other encodings of the same document), joined with its extensions and encoded;
+ *                of a document with data, only the introspection is executed
  *
  * Messages are processed in order, so a question refers to the last generation that was sent before it.
  */
 import { parentPort } from 'node:worker_threads';
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib';
-import { executeSync, type GraphQLSchema, parse } from 'graphql';
+import { type DocumentNode, type ExecutionResult, executeSync, type GraphQLSchema, parse } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import { messageOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { runSteps } from '../../base/steps.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { GenerationBuilder } from '../schema/build-generation.ts';
-import type { Encoding, IntrospectionReply, IntrospectionRequest, Question } from './introspection-messages.ts';
+import type { Encoding, IntrospectionReply, IntrospectionRequest, Made, Question } from './introspection-messages.ts';
+import { partResult, rootPart } from './root-parts.ts';
 
 const port = must(parentPort, 'the port of a worker thread');
 const builder = new GenerationBuilder();
@@ -50,35 +52,43 @@ function load(keys: readonly string[]): void {
 
 function reply(call: number, question: Question): void {
   try {
-    const text = textOf(question);
-    const bytes = text === null ? null : encode(question.encoding, whole(text, question.extensions));
-    port.postMessage({ call, bytes } satisfies IntrospectionReply, bytes === null ? [] : [bytes.buffer]);
+    const answer = question.extensions === null ? part(question) : whole(question, question.extensions);
+    port.postMessage({ call, answer } satisfies IntrospectionReply, answer === null ? [] : [answer.bytes.buffer]);
   } catch (error) {
     port.postMessage({ call, failed: messageOf(error) } satisfies IntrospectionReply);
   }
+}
+
+function whole(question: Question, extensions: string): Made | null {
+  const data = textOf(question);
+  if (data === null) return null;
+  const text = Buffer.concat([Buffer.from('{"data":'), data, Buffer.from(`,"extensions":${extensions}}`)]);
+  return { bytes: encode(question.encoding, text), length: text.length };
+}
+
+/** The result of the introspection in the document. */
+function part({ document, operationName, variables }: Question): Made {
+  const parsed = rootPart(parse(document), operationName, 'introspection');
+  const text = Buffer.from(JSON.stringify(partResult(execute(parsed, operationName, variables))));
+  return { bytes: alone(text), length: text.length };
 }
 
 function textOf({ document, operationName, variables }: Question): Buffer | null {
   const key = JSON.stringify([document, operationName, variables]);
   const known = texts.get(key);
   if (known !== undefined) return known;
-  const text = execute(document, operationName, variables);
+  const { data, errors } = execute(parse(document), operationName, variables);
+  const text = errors === undefined ? Buffer.from(JSON.stringify(data)) : null;
   texts.set(key, text, text?.length ?? 0);
   return text;
 }
 
-function execute(document: string, operationName: string | null, variables: Question['variables']): Buffer | null {
-  const { data, errors } = executeSync({
-    schema: must(schema, 'a generation was sent'),
-    document: parse(document),
-    operationName,
-    variableValues: variables,
-  });
-  return errors === undefined ? Buffer.from(JSON.stringify(data)) : null;
-}
-
-function whole(data: Buffer, extensions: string): Buffer {
-  return Buffer.concat([Buffer.from('{"data":'), data, Buffer.from(`,"extensions":${extensions}}`)]);
+function execute(
+  document: DocumentNode,
+  operationName: string | null,
+  variableValues: Question['variables'],
+): ExecutionResult {
+  return executeSync({ schema: must(schema, 'a generation was sent'), document, operationName, variableValues });
 }
 
 /** The qualities suit tens of megabytes. The next higher ones take several times as long and save a tenth. */

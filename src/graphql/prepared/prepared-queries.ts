@@ -1,18 +1,18 @@
 /**
- * The caches of plans and documents.
+ * The cache of plans.
  *
  *   request text -> cached plan, and the key of the question
- *   not cached: request text -> cached document (parsed and validated once for all variables) -> planAnswer with the variables -> plan
+ *   not cached: request text -> document (src/graphql/document/documents.ts) -> planAnswer with the variables -> plan
  *
- * Invariants: the caches are bounded and are cleared when the generation changes. A plan does not depend on the caller. Its cost was
+ * Invariants: the cache is bounded and is cleared when the generation changes. A plan does not depend on the caller. Its cost was
  * checked against the limit of now.
  */
 import { createHash } from 'node:crypto';
-import { type DocumentNode, getOperationAST, specifiedRules, validate } from 'graphql';
+import { getOperationAST } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import { disjunction } from '../../query/plan/comparison.ts';
 import type { Filter } from '../../query/plan/filter.ts';
-import { type DocumentLimits, depthAndAliases, parseWithin } from '../document/document-limits.ts';
+import type { Charge, Documents } from '../document/documents.ts';
 import type { Generation, GraphQLSource } from '../generation/generation.ts';
 import { hasLive } from '../types/live-directive.ts';
 import { type AnswerPlan, type PlannedDocument, type PlannedRelated, planAnswer } from './answer-plan.ts';
@@ -66,27 +66,27 @@ function relatedKeys(related: readonly PlannedRelated[]): readonly string[] {
 
 export class PreparedQueries {
   readonly #source: GraphQLSource;
-  readonly #limits: DocumentLimits;
-  /** Null for documents that the executor answers. */
-  readonly #documents = new BoundedCache<PlannedDocument | null>({ entries: 1000, weight: 4_000_000 });
+  readonly #documents: Documents;
   /** By the request's text: clients repeat requests byte for byte. */
   readonly #plans = new BoundedCache<FoundQuery | null>({ entries: 2000, weight: 16_000_000 });
   #generation: Generation | null = null;
   /** The limit against which the plans were checked. */
   #maxCost: number | null = null;
 
-  constructor(source: GraphQLSource, limits: DocumentLimits) {
+  constructor(source: GraphQLSource, documents: Documents) {
     this.#source = source;
-    this.#limits = limits;
+    this.#documents = documents;
   }
 
   /**
    * A request's key and plan; null for a text that is not a request, and before the first generation.
    * @param read parses the text; null for a text that is not a request.
+   * @param charge is called for a document that is not known.
    */
   find(
     text: string,
     read: (text: string) => QueryParameters | null,
+    charge: Charge,
   ): (FoundQuery & { readonly generation: Generation }) | null {
     let generation: Generation;
     try {
@@ -98,7 +98,16 @@ export class PreparedQueries {
     let found = this.#plans.get(text);
     if (found === undefined) {
       const parameters = read(text);
-      found = parameters === null ? null : { key: questionKey(parameters), plan: this.#planOf(generation, parameters) };
+      let isRefused = false;
+      const noted: Charge = (values) => {
+        isRefused = true;
+        charge(values);
+        isRefused = false;
+      };
+      const plan = parameters === null ? null : this.#planOf(generation, parameters, noted);
+      // Yoga answers with the refusal. The same text may be charged later.
+      if (isRefused) return null;
+      found = parameters === null ? null : { key: questionKey(parameters), plan };
       const weight = (found?.plan?.lists ?? []).reduce((sum, { template }) => sum + 2 * template.length, text.length);
       this.#plans.set(text, found, weight);
     }
@@ -106,9 +115,9 @@ export class PreparedQueries {
   }
 
   /** Null for a document with an error too: the executor gets the same error and reports it. */
-  #planOf(generation: Generation, parameters: QueryParameters): AnswerPlan | null {
+  #planOf(generation: Generation, parameters: QueryParameters, charge: Charge): AnswerPlan | null {
     try {
-      return this.#plan(generation, parameters);
+      return this.#plan(generation, parameters, charge);
     } catch {
       return null;
     }
@@ -117,29 +126,22 @@ export class PreparedQueries {
   #current(): Generation {
     const generation = this.#source.generation();
     const { maxCost } = this.#source.limits;
-    if (generation !== this.#generation) this.#documents.clear();
     if (generation !== this.#generation || maxCost !== this.#maxCost) this.#plans.clear();
     this.#generation = generation;
     this.#maxCost = maxCost;
     return generation;
   }
 
-  #plan(generation: Generation, { query, operationName, variables }: QueryParameters): AnswerPlan | null {
-    const key = `${operationName ?? ''}\n${query}`;
-    let document = this.#documents.get(key);
-    if (document === undefined) {
-      document = this.#read(generation, query, operationName);
-      this.#documents.set(key, document, key.length);
-    }
-    return document === null ? null : planAnswer(generation, document, variables, this.#source);
-  }
-
-  /** The document and its operation; null when it breaks a validation rule or has no query of that name. */
-  #read({ schema }: Generation, query: string, operationName: string | undefined): PlannedDocument | null {
-    const document = parseWithin(query, {}, this.#limits) as DocumentNode;
-    if (validate(schema, document, [...specifiedRules, depthAndAliases(this.#limits)]).length > 0) return null;
+  #plan(
+    generation: Generation,
+    { query, operationName, variables }: QueryParameters,
+    charge: Charge,
+  ): AnswerPlan | null {
+    const document = this.#documents.parse(query, charge);
+    if (this.#documents.validate(generation.schema, document).length > 0) return null;
     const operation = getOperationAST(document, operationName);
     // The executor checks the arguments of @live.
-    return operation?.operation === 'query' && !hasLive(operation) ? { document, operation } : null;
+    if (operation?.operation !== 'query' || hasLive(operation)) return null;
+    return planAnswer(generation, { document, operation }, variables, this.#source);
   }
 }

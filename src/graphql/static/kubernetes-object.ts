@@ -7,6 +7,7 @@ import { resolvePath } from '../../catalog/paths/resolve-path.ts';
 import { leafValueAt, valuesAt } from '../../catalog/paths/value-at.ts';
 import { servedUid, servedVersion } from '../../catalog/resources/synthetic-identity.ts';
 import type { FieldType, LeafType } from '../../catalog/tree/field-tree.ts';
+import { mostYamlLevels, requireShallow } from '../../catalog/tree/nesting.ts';
 import { type HealthName, parsePath } from '../../catalog/tree/path.ts';
 import { recordOf } from '../../catalog/values/displayed-value.ts';
 import { isRawJson, rawJsonText } from '../../catalog/values/raw-json.ts';
@@ -246,7 +247,11 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
       yaml: t.string({
         description: 'The same as YAML.',
         extensions: facts({ need: wholeBody, cost: { own: 50 } }),
-        resolve: (source) => stringify(plain(source.whole()), { lineWidth: 0 }),
+        resolve: (source) => {
+          const whole = source.whole();
+          requireShallow(whole, mostYamlLevels);
+          return stringify(plain(whole), { lineWidth: 0 });
+        },
       }),
       columns: t.field({
         type: [column],

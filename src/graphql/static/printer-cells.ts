@@ -2,6 +2,7 @@
 
 import { leafValueAt, valuesAt } from '../../catalog/paths/value-at.ts';
 import type { PrinterColumn } from '../../catalog/resources/catalog.ts';
+import { requireShallow } from '../../catalog/tree/nesting.ts';
 import { isThroughLists, type Path, parsePath } from '../../catalog/tree/path.ts';
 
 const parsed = new WeakMap<PrinterColumn, Path>();
@@ -19,5 +20,10 @@ export function cellOf(column: PrinterColumn, body: unknown): unknown {
   const values = valuesAt(body, path);
   return values.length === 0
     ? null
-    : values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(',');
+    : values.map((value) => (typeof value === 'string' ? value : textOf(value))).join(',');
+}
+
+function textOf(value: unknown): string {
+  requireShallow(value);
+  return JSON.stringify(value);
 }

@@ -3,6 +3,7 @@
  * filter (src/graphql/filter/read-filter.ts) checks the value itself, because only the filter has the path for the error message.
  */
 import { type ConstValueNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { requireShallow } from '../../catalog/tree/nesting.ts';
 import { displayedInt64, displayedQuantity } from '../../catalog/values/displayed-value.ts';
 
 function literal(node: ConstValueNode): unknown {
@@ -46,7 +47,10 @@ function scalar({ name, description, specifiedByURL, accepts, output }: ScalarOp
     name,
     description,
     specifiedByURL,
-    coerceOutputValue: output ?? ((value) => value),
+    coerceOutputValue: (value) => {
+      requireShallow(value);
+      return output === undefined ? value : output(value);
+    },
     coerceInputValue: input,
     coerceInputLiteral: (node) => input(literal(node)),
   });

@@ -3,6 +3,7 @@
  * statement, its depth and its number of parameters.
  */
 import { PortolanError } from '../../base/errors.ts';
+import { isListStep, type Path } from '../../catalog/tree/path.ts';
 import type { Filter } from './filter.ts';
 
 /** Nodes of the filter tree. Each requirement of a label selector counts as one. */
@@ -16,15 +17,18 @@ export const mostValues = 10_000;
 export const mostRelated = 10;
 /** Levels of conditions through relations inside each other. */
 export const deepestRelated = 3;
+/** Lists inside each other whose elements a condition looks at, by `some` and by paths together. */
+export const deepestLists = 12;
 
 /** @throws PortolanError QUERY_TOO_COSTLY naming the limit, the size of the filter and the allowed size. */
 export function checkFilter(filter: Filter): void {
-  const size: Size = { conditions: 0, depth: 0, values: 0, related: 0, relatedDepth: 0 };
-  measure(filter, 1, size);
+  const size: Size = { conditions: 0, depth: 0, values: 0, related: 0, relatedDepth: 0, lists: 0 };
+  measure(filter, 1, size, { related: 0, lists: 0 });
   refuseBeyond('conditions', size.conditions, mostConditions, 'has', 'conditions');
   refuseBeyond('filterDepth', size.depth, deepestFilter, 'nests', 'levels');
   refuseBeyond('relations', size.related, mostRelated, 'has', 'conditions through relations');
   refuseBeyond('relationDepth', size.relatedDepth, deepestRelated, 'goes through', 'relations, one after another');
+  refuseBeyond('listDepth', size.lists, deepestLists, 'looks into', 'lists inside each other');
   refuseBeyond('values', size.values, mostValues, 'names', 'values');
 }
 
@@ -34,35 +38,52 @@ interface Size {
   values: number;
   related: number;
   relatedDepth: number;
+  lists: number;
 }
 
-/** @param related conditions through relations around the filter. */
-function measure(filter: Filter, depth: number, size: Size, related = 0): void {
+/** What is around a filter. */
+interface Around {
+  /** Conditions through relations. */
+  readonly related: number;
+  /** Lists whose elements it is about. */
+  readonly lists: number;
+}
+
+function measure(filter: Filter, depth: number, size: Size, around: Around): void {
   size.depth = Math.max(size.depth, depth);
   size.conditions += filter.kind === 'labels' ? filter.requirements.length : 1;
   switch (filter.kind) {
     case 'and':
     case 'or':
-      for (const part of filter.of) measure(part, depth + 1, size, related);
+      for (const part of filter.of) measure(part, depth + 1, size, around);
       return;
     case 'related':
       size.related += 1;
-      size.relatedDepth = Math.max(size.relatedDepth, related + 1);
-      measure(filter.of, depth + 1, size, related + 1);
+      size.relatedDepth = Math.max(size.relatedDepth, around.related + 1);
+      measure(filter.of, depth + 1, size, { ...around, related: around.related + 1 });
       return;
     case 'not':
-    case 'some':
-      measure(filter.of, depth + 1, size, related);
+      measure(filter.of, depth + 1, size, around);
+      return;
+    case 'some': {
+      const lists = around.lists + 1 + listSteps(filter.path);
+      size.lists = Math.max(size.lists, lists);
+      measure(filter.of, depth + 1, size, { ...around, lists });
+      return;
+    }
+    case 'exists':
+      size.lists = Math.max(size.lists, around.lists + listSteps(filter.path));
       return;
     case 'used':
       size.related += 1;
       return;
     case 'relatedCount':
       size.related += 1;
-      size.relatedDepth = Math.max(size.relatedDepth, related + 1);
+      size.relatedDepth = Math.max(size.relatedDepth, around.related + 1);
       size.values += filter.values.length;
       return;
     case 'compare':
+      size.lists = Math.max(size.lists, around.lists + listSteps(filter.path));
       size.values += filter.values.length;
       return;
     case 'labels':
@@ -74,6 +95,10 @@ function measure(filter: Filter, depth: number, size: Size, related = 0): void {
     case 'kinds':
       size.values += filter.in.length;
   }
+}
+
+function listSteps({ steps }: Path): number {
+  return steps.filter(isListStep).length;
 }
 
 function refuseBeyond(limit: string, asked: number, allowed: number, does: string, what: string): void {

@@ -110,36 +110,58 @@ export function withExtreme(
   if (each < 0) return withValue(node, steps, aliases, use);
   return withValue(node, steps.slice(0, each), aliases, (list) => {
     const alias = aliases();
-    const inner = withExtreme(elementNode(list, alias), steps.slice(each + 1), aliases, extreme, use);
-    return sql`(SELECT ${raw(extreme)}(${inner}) FROM ${list.members} AS ${alias} WHERE ${isElement(alias)})`;
+    const below = steps.slice(each + 1);
+    const reads = below.length === 0 ? 'text' : 'values';
+    const inner = withExtreme(elementNode(list, alias, reads), below, aliases, extreme, use);
+    return sql`(SELECT ${raw(extreme)}(${inner}) FROM ${membersOf(list, reads)} AS ${alias} WHERE ${isElement(alias)})`;
   });
 }
 
+/**
+ * What is read of the elements of a list themselves, as opposed to what is below them:
+ *   values   their types and values; SQLite's own loop
+ *   text     their JSON text too; the loop of `elements` (src/store/sqlite/list-elements.ts), which gives each its text in one pass
+ */
+export type ElementReads = 'values' | 'text';
+
 /** The condition that some element of the list at `value` satisfies `condition`. */
-export function someElement(value: JsonValue, aliases: Aliases, condition: (element: JsonNode) => Fragment): Fragment {
+export function someElement(
+  value: JsonValue,
+  aliases: Aliases,
+  reads: ElementReads,
+  condition: (element: JsonNode) => Fragment,
+): Fragment {
   const alias = aliases();
-  const holds = condition(elementNode(value, alias));
-  return sql`EXISTS (SELECT 1 FROM ${value.members} AS ${alias} WHERE ${isElement(alias)} AND ${holds})`;
+  const holds = condition(elementNode(value, alias, reads));
+  return sql`EXISTS (SELECT 1 FROM ${membersOf(value, reads)} AS ${alias} WHERE ${isElement(alias)} AND ${holds})`;
+}
+
+function membersOf(list: JsonValue, reads: ElementReads): Fragment {
+  return reads === 'text' ? sql`elements(${list.json})` : list.members;
 }
 
 /** The current row of `alias`, as an element of the list at `value`. */
-function elementNode(value: JsonValue, alias: Fragment): JsonNode {
+function elementNode(value: JsonValue, alias: Fragment, reads: ElementReads): JsonNode {
   const container = sql`CASE WHEN ${alias}.type IN ('object', 'array') THEN ${alias}.value END`;
+  // `jsonb_each` has no JSON text for a scalar, and its value loses the digits that SQLite's numbers cannot hold. Finding the text by the
+  // element's place takes a pass over the list for each element, so a condition that reads texts has `elements` instead.
+  const json =
+    reads === 'text'
+      ? sql`${alias}.json`
+      : sql`(CASE WHEN ${alias}.type IN ('object', 'array') THEN ${alias}.value -> '$'
+          ELSE ${value.json} -> ('$[' || ${alias}.key || ']') END)`;
   return {
     document: container,
-    self: {
-      type: sql`${alias}.type`,
-      // `jsonb_each` has no JSON text for a scalar, and its value loses the digits that SQLite's numbers cannot hold.
-      json: sql`(${value.json} -> ('$[' || ${alias}.key || ']'))`,
-      value: sql`${alias}.value`,
-      members: sql`jsonb_each(${container})`,
-    },
+    self: { type: sql`${alias}.type`, json, value: sql`${alias}.value`, members: sql`jsonb_each(${container})` },
   };
 }
 
-/** The row is a list element: elements have integer keys, object members have text keys, and a scalar has a null key. */
+/**
+ * The row is a list element: elements have integer keys, object members have text keys, and a scalar has a null key. One of 256 rows
+ * calls `tick()`, so that a long list inside one object can be cut too.
+ */
 function isElement(alias: Fragment): Fragment {
-  return sql`typeof(${alias}.key) = 'integer'`;
+  return sql`typeof(${alias}.key) = 'integer' AND (${alias}.key & 255 <> 255 OR tick() = 0)`;
 }
 
 /** The condition that there is a value, and it is not null. */

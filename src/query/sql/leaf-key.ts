@@ -57,8 +57,13 @@ export function foldedKey(body: JsonNode, path: Path, type: LeafType, aliases: A
  * SQLite's bytes of it equal no needle. So if a needle has U+FFFD, the text is read with keyOf.
  */
 export function textOf(value: JsonValue, needles: readonly string[]): Fragment {
-  if (needles.some((needle) => needle.includes('\ufffd'))) return keyOf(value, 'String');
+  if (needsKey(needles)) return keyOf(value, 'String');
   return sql`CASE ${value.type} WHEN 'text' THEN ${value.value} END`;
+}
+
+/** Must a text be read with keyOf to be compared with these? */
+export function needsKey(needles: readonly string[]): boolean {
+  return needles.some((needle) => needle.includes('\ufffd'));
 }
 
 /** A key as a parameter. Whole numbers are bound as integers, because columns store them as integers. */

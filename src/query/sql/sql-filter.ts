@@ -31,9 +31,9 @@ import {
   type LeafPath,
 } from '../plan/filter.ts';
 import { hopSql, isUsed } from './hop-sql.ts';
-import { isThere, type JsonNode, someElement, withValue } from './json-node.ts';
+import { type ElementReads, isThere, type JsonNode, someElement, withValue } from './json-node.ts';
 import type { KindTables } from './kind-tables.ts';
-import { bindKey, foldedKey, keyOf, textOf } from './leaf-key.ts';
+import { bindKey, foldedKey, keyOf, needsKey, textOf } from './leaf-key.ts';
 import { searchCondition } from './search.ts';
 import { relatedCount } from './through-sql.ts';
 
@@ -65,7 +65,7 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
       return withValue(element ?? tables.body(), filter.path.steps, tables.aliases, isThere);
     case 'some':
       return withValue(element ?? tables.body(), filter.path.steps, tables.aliases, (value) =>
-        someElement(value, tables.aliases, (inner) => condition(tables, filter.of, inner)),
+        someElement(value, tables.aliases, elementReads(filter.of), (inner) => condition(tables, filter.of, inner)),
       );
     case 'related':
       return related(tables, filter);
@@ -98,6 +98,28 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
   }
 }
 
+/** What the condition on an element reads of the element itself. */
+function elementReads(filter: Filter): ElementReads {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return filter.of.some((part) => elementReads(part) === 'text') ? 'text' : 'values';
+    case 'not':
+      return elementReads(filter.of);
+    case 'compare': {
+      if (filter.path.steps.length > 0 || filter.type === 'Boolean') return 'values';
+      const isPlain = filter.type === 'String' && filter.operator !== 'matches' && !isRange(filter.operator);
+      return isPlain && !needsKey(wantedKeys(filter).map(String)) ? 'values' : 'text';
+    }
+    default:
+      return 'values';
+  }
+}
+
+function isRange(operator: CompareOperator): boolean {
+  return operator === 'lt' || operator === 'lte' || operator === 'gt' || operator === 'gte';
+}
+
 /** A row of the kind at the other end matches, counts, and is one that the hop leads to. */
 function related(tables: KindTables, { hop, of }: Extract<Filter, { kind: 'related' }>): Fragment {
   const kind = hop.from.key === tables.kind.key ? tables.kind.view.end(hop) : undefined;
@@ -127,9 +149,8 @@ function comparison(tables: KindTables, filter: Comparison, element: JsonNode | 
   if (column !== null) return compare(sql`+${column}`, true);
   if (filter.path.fold !== undefined)
     return compare(sql`+${foldedKey(tables.body(), filter.path, type, tables.aliases)}`, true);
-  const ranged = operator === 'lt' || operator === 'lte' || operator === 'gt' || operator === 'gte';
   return withValue(element ?? tables.body(), filter.path.steps, tables.aliases, (value) =>
-    type === 'String' && !ranged
+    type === 'String' && !isRange(operator)
       ? compare(textOf(value, keys.map(String)), false)
       : compare(sql`(${keyOf(value, type)})`, true),
   );

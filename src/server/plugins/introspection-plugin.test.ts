@@ -9,9 +9,12 @@ import { describedCrd, type EngineFixture, engineFixture } from '../../../test/k
 import { gadget, widget } from '../../../test/kit/graphql-world.ts';
 import {
   type IntrospectionDocument,
+  mixedDocuments,
   otherDocuments,
   wholeSchemaDocuments,
 } from '../../../test/kit/introspection-documents.ts';
+import { userOf } from '../../../test/kit/user.ts';
+import { localUser } from '../../access/caller.ts';
 import { silentLogger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import { IntrospectionAnswers } from '../../graphql/introspection/introspection-answers.ts';
@@ -119,6 +122,76 @@ test('other documents are executed, and start no thread', async () => {
   expect(thread.isRunning).toBe(false);
 });
 
+/** The answer of the executor, and the number of questions to the thread. */
+async function bothAnswers(world: World, document: IntrospectionDocument, sent: Sent = {}) {
+  const { yoga, executor, thread } = world;
+  const { asked } = thread;
+  const withoutPings = (bytes: Buffer) => bytes.toString().replaceAll(/^:\n\n/gm, '');
+  const [answer, expected] = [await ask(yoga, document, sent), await ask(executor, document, sent)];
+  return {
+    answer: [answer.status, withoutPings(answer.bytes)],
+    expected: [expected.status, withoutPings(expected.bytes)],
+    asked: thread.asked - asked,
+  };
+}
+
+test.each(Object.entries(mixedDocuments))(
+  '%s: the thread makes the introspection, the executor the data',
+  async (_what, document) => {
+    const known = await world();
+    for (const accept of ['application/json', 'application/graphql-response+json', 'text/event-stream']) {
+      const { answer, expected, asked } = await bothAnswers(known, document, { accept });
+      expect(answer).toEqual(expected);
+      expect(asked).toBeLessThan(2);
+    }
+    // Variables that are refused have the same answer everywhere.
+    expect(known.thread.asked).toBe(1);
+  },
+);
+
+test('all introspection as a stream of events is made by the thread', async () => {
+  const known = await world();
+  for (const [who, document] of Object.entries(wholeSchemaDocuments)) {
+    const { answer, expected } = await bothAnswers(known, document, { accept: 'text/event-stream' });
+    expect([who, answer[0], answer[1] === expected[1]]).toEqual([who, 200, true]);
+  }
+  expect(known.thread.asked).toBeGreaterThan(10);
+});
+
+test('other requests are answered while the introspection beside data is made', async () => {
+  const { yoga, thread } = await world();
+  const released = Promise.withResolvers<void>();
+  thread.held = released.promise;
+  const asking = ask(yoga, must(mixedDocuments['data after the schema'], 'a mixed document'));
+  await expect.poll(() => thread.asked).toBe(1);
+  expect((await ask(yoga, { query: '{ resources { key } }' })).status).toBe(200);
+  released.resolve();
+  expect((await asking).bytes.toString()).toContain('"types"');
+});
+
+test.each([
+  ['as JSON', 'application/json', standard],
+  ['as a stream of events', 'text/event-stream', standard],
+  ['beside data', 'application/json', must(mixedDocuments['data after the schema'], 'a mixed document')],
+  ['of a hundred types', 'application/json', must(wholeSchemaDocuments['a hundred types'], 'a document')],
+])('introspection %s is charged to its caller by what it makes', async (_what, accept, document) => {
+  const fixture = engineFixture();
+  await fixture.declare(widget(), gadget());
+  const yoga = createYogaServer({
+    source: fixture.engine.source,
+    log: silentLogger,
+    authenticate: () => ({ ...localUser, user: userOf('dev') }),
+    callerBounds: { requests: 10, costPerMinute: 100_000, subscriptions: 1, connections: 1 },
+  });
+  onTestFinished(async () => void (await yoga.dispose()));
+  const texts: string[] = [];
+  for (let turn = 0; turn < 200 && texts.at(-1)?.includes('TOO_MANY_REQUESTS') !== true; turn += 1) {
+    texts.push((await ask(yoga, document, { accept })).bytes.toString());
+  }
+  expect(texts[0]).toContain('"data"');
+  expect(texts.at(-1)).toContain('TOO_MANY_REQUESTS');
+});
+
 test('an answer has the encoding that the client prefers', async () => {
   const { yoga, executor } = await world();
   const { bytes: expected } = await ask(executor, standard);
@@ -145,14 +218,14 @@ test('an answer has the media type that the client accepts', async () => {
   for (const [accept, asked] of [
     ['application/graphql-response+json, application/json;q=0.9', 1],
     ['multipart/mixed;deferSpec=20220824,application/json', 1],
-    ['text/event-stream', 1],
-    ['multipart/mixed', 1],
+    ['text/event-stream', 2],
+    ['multipart/mixed', 2],
   ] as const) {
     const [answer, expected] = [await ask(yoga, standard, { accept }), await ask(executor, standard, { accept })];
     expect(answer.headers.get('content-type'), accept).toBe(expected.headers.get('content-type'));
     const withoutPings = (bytes: Buffer) => bytes.toString().replaceAll(/^:\n\n/gm, '');
     expect(withoutPings(answer.bytes) === withoutPings(expected.bytes), accept).toBe(true);
-    // The text is the same for both media types, and streams are executed.
+    // The text is the same for both media types. Streams have the part as a result.
     expect(thread.asked, accept).toBe(asked);
   }
 });

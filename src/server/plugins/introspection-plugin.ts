@@ -1,17 +1,19 @@
 /**
- * Answers introspection of the whole schema outside the serve thread, encoded as the client accepts it.
+ * Has the introspection thread make the introspection of every answer, and charges the caller for what it makes.
  *
- *   execution   if the operation selects only `__schema`, comes over HTTP and accepts JSON, the introspection thread makes the answer
- *   response    its body is the bytes of that answer
+ *   nothing but introspection, over HTTP, as JSON   the thread makes the whole answer, encoded as the client accepts it
+ *   otherwise                                       the thread makes the introspection, the executor the data; both are joined
  *
- * Limits, validation, cost and metrics apply as to any operation. The executor still answers introspection over WebSocket, as a stream
- * of events, and if its execution has errors.
+ * Over WebSocket, as a stream of events and together with data, an answer is joined. Limits, validation, cost and metrics apply as to any
+ * operation. Short introspection (the names of the roots) is executed.
  */
-import type { ExecutionArgs } from 'graphql';
+import type { ExecutionArgs, ExecutionResult } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { OperationContext } from '../../graphql/generation/generation.ts';
 import type { IntrospectionAnswers, IntrospectionQuery } from '../../graphql/introspection/introspection-answers.ts';
-import { isWholeIntrospection } from '../../graphql/introspection/introspection-query.ts';
+import { asksIntrospection, isWholeIntrospection } from '../../graphql/introspection/introspection-query.ts';
+import { joinParts, rootPart } from '../../graphql/introspection/root-parts.ts';
+import type { CallerLimits } from '../../operation/caller-limits.ts';
 import { contentCoding } from '../negotiation/accept-encoding.ts';
 import { acceptedJsonType } from '../negotiation/accepted-type.ts';
 import { variesByCoding } from '../negotiation/compression.ts';
@@ -25,30 +27,44 @@ interface Encoded {
 /** The answers are cached, so the smallest is preferred. */
 const offered = ['br', 'zstd', 'gzip'] as const;
 
+/** Bytes of introspection that cost as much as one value. */
+const bytesPerValue = 10;
+
 /** Must precede all plugins that replace the execution, so that they replace or wrap this one. */
-export function useIntrospection(answers: IntrospectionAnswers): Plugin<OperationContext> {
+export function useIntrospection(
+  answers: IntrospectionAnswers,
+  limits: Pick<CallerLimits, 'add'>,
+): Plugin<OperationContext> {
   const answered = new WeakMap<Request, Encoded>();
   return {
     onExecute({ args, executeFn, setExecuteFn }) {
+      const operationName = args.operationName ?? null;
+      if (!asksIntrospection(args.document, operationName)) return;
       const { request, type } = formOf(args);
-      if (request === undefined || type === null) return;
-      if (!isWholeIntrospection(args.document, args.operationName ?? null)) return;
-      const coding = contentCoding(request.headers.get('accept-encoding'), offered);
+      const isWhole = request !== undefined && type !== null && isWholeIntrospection(args.document, operationName);
       setExecuteFn(async (given: ExecutionArgs) => {
         const { portolan } = given.contextValue as OperationContext;
-        const bytes =
-          portolan.trace.explanation() === null
-            ? await answers.answer(portolan.generation, {
-                document: given.document,
-                operationName: given.operationName ?? null,
-                variables: given.variableValues ?? {},
-                extensions: { portolan: portolan.extensions() },
-                encoding: coding,
-              })
-            : null;
-        if (bytes === null) return executeFn(given);
-        answered.set(request, { bytes, type, coding });
-        return { data: {} };
+        const { generation, caller } = portolan;
+        const variables = given.variableValues ?? {};
+        const query = { document: given.document, operationName, variables };
+        const charge = (bytes: number): void => limits.add(caller, Math.ceil(bytes / bytesPerValue));
+        if (isWhole && portolan.trace.explanation() === null) {
+          const encoding = contentCoding(request.headers.get('accept-encoding'), offered);
+          const extensions = { portolan: portolan.extensions() };
+          const answer = await answers.answer(generation, { ...query, extensions, encoding }, caller.name);
+          if (answer !== null) {
+            charge(answer.cost);
+            answered.set(request, { bytes: answer.bytes, type, coding: encoding });
+            return { data: {} };
+          }
+        }
+        const data = { ...given, document: rootPart(given.document, operationName, 'data') };
+        const [executed, part] = await Promise.all([
+          executeFn(data) as ExecutionResult | Promise<ExecutionResult>,
+          answers.part(generation, query, caller.name),
+        ]);
+        charge(part.cost);
+        return joinParts({ schema: generation.schema, ...query }, executed, part.result);
       });
     },
     onResultProcess({ request, setResultProcessor }) {

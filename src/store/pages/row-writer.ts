@@ -8,6 +8,7 @@
 import { must } from '../../base/must.ts';
 import { servedUid, servedVersion } from '../../catalog/resources/synthetic-identity.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { requireShallow } from '../../catalog/tree/nesting.ts';
 import { displayedInt64, displayedQuantity, memberOf, recordOf, shown } from '../../catalog/values/displayed-value.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { ReadLine } from './page-lines.ts';
@@ -121,7 +122,7 @@ function writeValue(shape: ValueShape): WriteValue {
     case 'record':
       return (value) => {
         const record = recordOf(value);
-        return record === null ? null : JSON.stringify(record);
+        return record === null ? null : jsonOf(record);
       };
     case 'any':
       return anyText;
@@ -194,7 +195,13 @@ function writeText(shape: ValueShape, write: WriteValue): WriteText {
 const quote = 0x22;
 
 function anyText(value: unknown): string | null {
-  return value === null || value === undefined ? null : JSON.stringify(value);
+  return value === null || value === undefined ? null : jsonOf(value);
+}
+
+/** @throws PortolanError for a value that nests too deep. The executor then answers, with an error at the field. */
+function jsonOf(value: unknown): string {
+  requireShallow(value);
+  return JSON.stringify(value);
 }
 
 function writeLeaf(type: LeafType): WriteValue {
@@ -202,8 +209,6 @@ function writeLeaf(type: LeafType): WriteValue {
   return (value) => {
     const given = shown(leaf, value);
     if (given === null || given === undefined) return null;
-    return JSON.stringify(
-      type === 'Int64' ? displayedInt64(given) : type === 'Quantity' ? displayedQuantity(given) : given,
-    );
+    return jsonOf(type === 'Int64' ? displayedInt64(given) : type === 'Quantity' ? displayedQuantity(given) : given);
   };
 }

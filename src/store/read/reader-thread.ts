@@ -4,7 +4,7 @@
  * Invariant: each call settles once, with the thread's reply or with the error that ended the thread.
  */
 import { Worker } from 'node:worker_threads';
-import { messageOf, PortolanError } from '../../base/errors.ts';
+import { PortolanError } from '../../base/errors.ts';
 import type { FileDamage } from '../types/store-fault.ts';
 import { flags as places, type ReaderReply, type ReaderRequest, type ReaderWorkerData } from './reader-messages.ts';
 
@@ -48,11 +48,8 @@ export class ReaderThread {
         cause = error;
       });
       this.#worker.on('exit', () => {
-        const error = new PortolanError(
-          'INTERNAL_SERVER_ERROR',
-          `A reader thread ended (${cause === null ? 'it was stopped' : messageOf(cause)}); send the request again.`,
-          { cause },
-        );
+        const message = 'A reader thread ended; send the request again.';
+        const error = new PortolanError('INTERNAL_SERVER_ERROR', message, { cause });
         for (const call of this.#pending.values()) call.reject(error);
         this.#pending.clear();
         resolve(error);
@@ -107,7 +104,9 @@ export class ReaderThread {
     if (this.#pending.size === 0) this.#worker.unref();
     if (reply.kind === 'failed') {
       if (reply.damage !== undefined) this.#onDamage(reply.damage);
-      call.reject(new PortolanError(reply.code, reply.message));
+      // A defect: its message has the statement. As a plain error it is logged, and the caller gets a number.
+      const isDefect = reply.code === 'INTERNAL_SERVER_ERROR';
+      call.reject(isDefect ? new Error(reply.message) : new PortolanError(reply.code, reply.message));
     } else call.resolve(reply);
   }
 }

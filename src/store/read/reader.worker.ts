@@ -7,7 +7,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, messageOf, PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
-import { sqliteCodeOf } from '../sqlite/database.ts';
+import { exceedsLimits, sqliteCodeOf } from '../sqlite/database.ts';
 import type { PagesRead } from '../types/page-reader.ts';
 import { type FileDamage, faultOfCode } from '../types/store-fault.ts';
 import { ReadConnection } from './read-connection.ts';
@@ -77,6 +77,7 @@ function answer(call: number, work: () => ReaderReply): void {
 
 function codeFor(error: unknown): ErrorCode {
   if (error instanceof PortolanError) return error.code;
+  if (exceedsLimits(error)) return 'QUERY_TOO_COSTLY';
   // Temporary errors: a fault of the file or its disk, which may cause a rebuild, or a table was created a moment ago.
   const isTemporary = faultIn(error) || sqliteCodeOf(error)?.startsWith('SQLITE_SCHEMA') === true;
   return isTemporary ? 'CACHE_NOT_READY' : 'INTERNAL_SERVER_ERROR';
@@ -89,8 +90,12 @@ function faultIn(error: unknown): boolean {
   return kind !== null && kind !== 'readonly';
 }
 
+/** The message of an unexpected error is for the log: it has the statement. `ReaderThread` gives it to no caller. */
 function messageFor(error: unknown, damage: FileDamage | null): string {
   if (error instanceof PortolanError) return messageOf(error);
+  if (exceedsLimits(error)) {
+    return 'The read needs a larger statement than the store takes; use fewer conditions, orders and groups, or shorter paths.';
+  }
   if (damage !== null) return 'The store is damaged and is being made anew; try again in a moment.';
   return faultIn(error)
     ? `The store cannot be read now (${sqliteCodeOf(error)}); try again in a moment.`

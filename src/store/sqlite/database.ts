@@ -75,6 +75,19 @@ export function sqliteCodeOf(error: unknown): string | null {
   return error instanceof BetterSqlite.SqliteError ? error.code : null;
 }
 
+/** Limits of SQLite on one statement. They have no codes of their own. */
+const statementLimits =
+  /too large|too many|too big|too long|too complex|stack overflow|recursion limit|at most \d+ tables|nested too deep|variable number/i;
+
+/** Whether the statement is more than SQLite takes: its depth, terms, columns, parameters or length. */
+export function exceedsLimits(error: unknown): boolean {
+  if (!(error instanceof DatabaseError) || !(error.cause instanceof Error)) return false;
+  return (
+    error.sqliteCode === 'SQLITE_TOOBIG' ||
+    (error.sqliteCode === 'SQLITE_ERROR' && statementLimits.test(error.cause.message))
+  );
+}
+
 /** Whether SQLite refused a JSON text, for example because it is too deep. SQLite has no error code for it. */
 export function refusesJson(error: unknown): boolean {
   return error instanceof DatabaseError && error.cause instanceof Error && error.cause.message === 'malformed JSON';
@@ -251,6 +264,17 @@ export class Database {
       { value: arity + 1 },
     );
     this.#connection.aggregate(name, { start, step: wrapped, result, deterministic: true, varargs: false });
+  }
+
+  /** Makes a table of the rows that a function gives for one argument: `SELECT … FROM name(argument)`. */
+  defineTable(name: string, columns: readonly string[], rows: (argument: SqlValue) => Iterable<Row>): void {
+    this.#connection.table(name, {
+      columns: [...columns],
+      parameters: ['argument'],
+      *rows(argument: unknown) {
+        yield* rows(argument as SqlValue) as Iterable<unknown[]>;
+      },
+    });
   }
 
   /** Runs `work` in one write transaction; an error rolls it back. */

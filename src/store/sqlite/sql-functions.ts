@@ -20,6 +20,7 @@ import { Tally } from '../../catalog/values/tally.ts';
 import { naturalKey, type OrderKey, orderKey, parseExact } from '../../catalog/values/values.ts';
 import type { SqlValue } from '../types/statement.ts';
 import type { Database } from './database.ts';
+import { elementColumns, listElements } from './list-elements.ts';
 import { storedKey } from './stored-keys.ts';
 
 interface SqlFunctionOptions {
@@ -32,6 +33,8 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
     options.tick();
     return 0;
   });
+  // elements(json): the elements of a list, each with its JSON text.
+  database.defineTable('elements', elementColumns, (json) => listElements(json, options.tick));
   // order_key(type, json): the order key of a JSON text, null when it has none. Takes the result of `->`.
   database.define('order_key', { deterministic: true, arity: 2 }, (type, json) =>
     typeof json === 'string' ? storedKey(type as LeafType, parseExact(json)) : null,

@@ -2,13 +2,33 @@ import { getIntrospectionQuery } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { describe, expect, test } from 'vitest';
 import { handMadeSource } from '../../../test/kit/hand-made-source.ts';
+import { localUser } from '../../access/caller.ts';
+import { defaultLimits } from '../../graphql/document/document-limits.ts';
+import { Documents } from '../../graphql/document/documents.ts';
 import { createYogaServer } from '../yoga-server.ts';
-import { useLimits } from './limits-plugin.ts';
+import { useDocuments } from './documents-plugin.ts';
 
 const made = handMadeSource();
 const narrow = createYoga({
   schema: made.source.generation().schema,
-  plugins: [useLimits({ maxTokens: 100, maxNesting: 20, maxDepth: 4, maxAliases: 3 })],
+  plugins: [
+    {
+      onEnveloped: ({ extendContext }: { extendContext: (more: object) => void }) =>
+        extendContext({ portolan: { caller: localUser } }),
+    },
+    useDocuments(
+      new Documents({
+        ...defaultLimits,
+        maxTokens: 100,
+        maxNesting: 20,
+        maxDepth: 4,
+        maxAliases: 3,
+        maxComparisons: 100,
+      }),
+      { charge: () => {} },
+    ),
+  ],
+  parserAndValidationCache: false,
   logging: false,
 });
 const wide = createYogaServer({ source: made.source, log: made.log });
