@@ -148,6 +148,7 @@ class ListAttempt {
       if (isFirst) await budget.take(handle.id, signal);
       const options = { signal, bodyTimeoutMs: settings.listSilenceMs };
       const answer = await this.#retryThrottled(isFirst, signal, () => client.stream(path, query, options));
+      this.#context.slot?.received();
       return answer.body;
     });
   }
@@ -204,6 +205,7 @@ class ListAttempt {
     if (page === null) return;
     let sawFirst = false;
     const onChunk = (chunk: Buffer): void => {
+      this.#context.slot?.received();
       if (sawFirst) return;
       sawFirst = true;
       coming.token = tokenIn(chunk);
@@ -219,6 +221,7 @@ class ListAttempt {
     let batch: IncomingObject[] = [];
     let bytes = 0;
     for await (const chunk of await page.requested.body()) {
+      this.#context.slot?.received();
       for (const item of slicer.push(chunk)) {
         page.token ??= slicer.nextToken;
         this.#lookAhead(page);
@@ -260,6 +263,15 @@ class ListAttempt {
     this.#context.seen?.(objects.map((object) => ({ object, deleted: false })));
   }
 
+  async #rest(ms: number, signal: AbortSignal): Promise<void> {
+    const { clock, slot } = this.#context;
+    if (slot !== undefined) slot.resting = true;
+    await clock.sleep(ms, signal);
+    if (slot === undefined) return;
+    slot.resting = false;
+    slot.received();
+  }
+
   /** Repeats the request of a later page that is throttled: the staged objects stay valid as long as the token does. */
   async #retryThrottled<T>(isFirst: boolean, signal: AbortSignal, send: () => Promise<T>): Promise<T> {
     const { clock, random, settings } = this.#context;
@@ -271,7 +283,7 @@ class ListAttempt {
         const failure = failureOf(error);
         if (isFirst || failure.kind !== 'throttled' || tries === 5) throw error;
         this.#context.budget.hold(this.#context.handle.id, failure.retryAfterSeconds);
-        await clock.sleep(backoff.next(failure.retryAfterSeconds), signal);
+        await this.#rest(backoff.next(failure.retryAfterSeconds), signal);
       }
     }
   }
