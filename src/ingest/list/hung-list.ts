@@ -10,6 +10,7 @@
  */
 import type { Query } from '../../kube/client/rest-client.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
+import { orApiService } from '../../kube/http/api-service.ts';
 import { collectionPath } from '../context/collections.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
 import { failureOf, noAnswer } from '../flow/failure.ts';
@@ -79,10 +80,11 @@ async function answersOf(context: ReflectorContext, stop: AbortSignal): Promise<
 }
 
 function silence({ resource, handle }: ReflectorContext, silentMs: number): ApiError {
+  const path = collectionPath(resource, handle);
   return new ApiError({
     code: 'UPSTREAM_UNAVAILABLE',
     httpStatus: 0,
     reason: noAnswer,
-    message: `GET ${collectionPath(resource, handle)} has received nothing for ${Math.round(silentMs / 1000)} s, and the server does not list one object either.`,
+    message: `GET ${path} has received nothing for ${Math.round(silentMs / 1000)} s, and the server does not list one object either${orApiService(path)}.`,
   });
 }

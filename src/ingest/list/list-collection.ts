@@ -21,6 +21,7 @@ import { Backoff } from '../../base/backoff.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Query } from '../../kube/client/rest-client.ts';
 import { apiErrorFromNetwork } from '../../kube/http/api-error.ts';
+import { orApiService } from '../../kube/http/api-service.ts';
 import type { IncomingObject } from '../../store/types/incoming-object.ts';
 import type { ApplySummary, Replace } from '../../store/types/writer.ts';
 import { identified } from '../bytes/bare-object.ts';
@@ -187,8 +188,10 @@ class ListAttempt {
         .catch(() => {});
       return await this.#readParsed(page.parsed, replace);
     } catch (error) {
-      if (this.#request.signal.aborted || isOurs(error)) throw error;
-      throw apiErrorFromNetwork(error, `GET ${collectionPath(resource, handle)}`);
+      const path = collectionPath(resource, handle);
+      if (this.#request.signal.aborted) throw error;
+      if (error instanceof ProtocolError) throw ofRequest(error, path);
+      throw isOurs(error) ? error : apiErrorFromNetwork(error, `GET ${path}`);
     } finally {
       leave(page);
     }
@@ -296,6 +299,11 @@ function comingPage(requested: RequestedPage): ComingPage {
 function leave({ requested, parsed }: ComingPage): void {
   parsed?.leave();
   requested.leave();
+}
+
+/** The error with the request in its message. */
+function ofRequest({ cause, message, reason }: ProtocolError, path: string): ProtocolError {
+  return new ProtocolError(reason, `GET ${path}: ${message.replace(/\.$/, '')}${orApiService(path)}.`, cause);
 }
 
 /** The token of the next page, if the first chunk of a body contains it. */

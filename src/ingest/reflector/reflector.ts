@@ -26,6 +26,7 @@
 import { messageOf } from '../../base/errors.ts';
 import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
+import { orApiService } from '../../kube/http/api-service.ts';
 import type { IngestStatus } from '../../store/types/progress.ts';
 import { collectionName, collectionPath } from '../context/collections.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
@@ -430,10 +431,11 @@ export class Reflector {
 }
 
 function endedAtOnce({ resource, handle }: ReflectorContext): ApiError {
+  const path = collectionPath(resource, handle);
   return new ApiError({
     code: 'UPSTREAM_UNAVAILABLE',
     httpStatus: 0,
     reason: shortWatch,
-    message: `GET ${collectionPath(resource, handle)} (watch) is ended by the server as soon as it is opened.`,
+    message: `GET ${path} (watch) is ended by the server as soon as it is opened${orApiService(path)}.`,
   });
 }

@@ -8,6 +8,7 @@
 import { PortolanError } from '../../base/errors.ts';
 import type { Query } from '../../kube/client/rest-client.ts';
 import { ApiError, apiErrorFromNetwork } from '../../kube/http/api-error.ts';
+import { orApiService } from '../../kube/http/api-service.ts';
 import { LineFramer } from '../bytes/line-framer.ts';
 import { collectionPath } from '../context/collections.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
@@ -106,7 +107,7 @@ function unanswered(path: string, answerMs: number): ApiError {
     code: 'UPSTREAM_UNAVAILABLE',
     httpStatus: 0,
     reason: noAnswer,
-    message: `GET ${path} (watch) was not answered in ${Math.round(answerMs / 1000)} s.`,
+    message: `GET ${path} (watch) was not answered in ${Math.round(answerMs / 1000)} s${orApiService(path)}.`,
   });
 }
 
