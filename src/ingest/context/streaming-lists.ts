@@ -106,6 +106,8 @@ export class StreamingLists {
   #failed(key: string, { kind, reason, status }: Failure, openedAt: number | null, isLocal: boolean): boolean {
     // A caller may have the right to list one resource but not to watch it. This refusal is no evidence about the server.
     if (status === 403) return this.#avoid(key);
+    // A stream was asked for without a version too: this server cannot begin one.
+    if (kind === 'expired' || kind === 'too new') return this.#avoid(key);
     if (refusals.has(status)) {
       this.#refusals += 1;
       if (!this.#supported || this.#refusals >= refusalsAllowed) this.#avoidAll();

@@ -263,7 +263,9 @@ test('a kind that the server serves without an OpenAPI document is not failing',
   const running = run([options], { include: ['configmaps'] });
   running.between = (path) => (path === '/openapi/v3' ? Promise.resolve(answer(200, '{"paths":{}}')) : undefined);
   sim.create(configMap('a'));
-  await eventually(() => expect(running.host.progress()).toMatchObject({ ready: true, failing: [], resourcesSynced: 1 }));
+  await eventually(() =>
+    expect(running.host.progress()).toMatchObject({ ready: true, failing: [], resourcesSynced: 1 }),
+  );
 });
 
 test('a problem of an OpenAPI document ends when its kinds are described from it', async () => {
