@@ -10,12 +10,15 @@ const asList = { query: { limit: 500 } };
 
 test('a list that hangs says so, and is sent again as soon as its server answers other requests', async () => {
   const bench = reflectorBench();
-  const reflector = bench.reflector();
+  const logged: string[] = [];
+  const interruptions = { failed: (name: string) => logged.push(name), continues: () => {} };
+  const reflector = bench.reflector({ interruptions });
   reflector.start();
   await settle();
   await bench.clock.advance(4000);
   expect(bench.client.asked).toMatchObject([asList, asLook]);
   expect(reflector).toMatchObject({ phase: 'LISTING', failing: true, error: expect.stringContaining('/api/v1/pods') });
+  expect(logged).toEqual(['pods']);
   bench.client.answer(whole(listText(10, [])), whole(listText(10, [a, b])), open());
   await bench.clock.advance(2000);
   expect(bench.client.asked.slice(2)).toMatchObject([asLook, asList, asWatch('10')]);
