@@ -66,6 +66,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'discovery/identity.ts',
     'discovery/openapi.ts',
     'http/api-error.ts',
+    'http/api-service.ts',
     'http/resource-path.ts',
   ],
   catalog: '*',

@@ -46,9 +46,12 @@ export const catalogue: readonly Fault[] = [
   {
     number: 3,
     title: 'A hundred watches end as soon as they are opened',
-    holds: 'The delays grow, with jitter. No list is sent.',
+    holds:
+      'The delays grow, with jitter. After three, one list is sent, because the version may be lost. Until a watch brings something, further lists follow once a minute, and the rows count as those of the last list.',
     tests: [
-      watches('F3: a hundred watches that end as soon as they are opened cause no list'),
+      watches(
+        'F3: a hundred watches that end as soon as they are opened cause one list, because their version may be lost',
+      ),
       reflectorWatch('F3: watches that end at once are not opened again and again'),
     ],
   },
@@ -301,7 +304,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 32,
     title: 'A line that is not JSON between good lines',
-    holds: 'The line is never skipped. The gateway opens the watch again, then lists, then parks the resource.',
+    holds: 'The line is never skipped. The gateway opens the watch again, then lists. If the watch is unreadable again, the resource is polled.',
     tests: [nonsense, lines('F32: nonsense again and again is listed around, then parked, and taken up when it ends')],
   },
   {
@@ -336,7 +339,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 37,
     title: 'An object of 1.5 MiB, and a line over the size limit',
-    holds: 'The object is stored. The line causes an error, and its resource is parked. Memory stays bounded.',
+    holds: 'The object is stored. The line causes an error, and its resource is polled. Memory stays bounded.',
     tests: [
       lines('F37: an object of 1.5 MiB is stored; a line over the cap is said and parked, without harm to others'),
     ],

@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { silentLogger } from '../../src/base/log.ts';
-import { Semaphore } from '../../src/base/semaphore.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 import {
   defaultReflectorSettings,
@@ -12,6 +11,8 @@ import {
 } from '../../src/ingest/context/reflector-context.ts';
 import { StreamingLists } from '../../src/ingest/context/streaming-lists.ts';
 import { RequestBudget } from '../../src/ingest/flow/request-budget.ts';
+import { RetryPace } from '../../src/ingest/flow/retry-pace.ts';
+import { Slots } from '../../src/ingest/flow/slots.ts';
 import { Reflector } from '../../src/ingest/reflector/reflector.ts';
 import { apiErrorFromAnswer } from '../../src/kube/http/api-error.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
@@ -198,9 +199,10 @@ export function reflectorBench(
         random: () => 0.5,
         log: silentLogger,
         settings,
-        lists: new Semaphore(4),
-        openings: new Semaphore(16),
+        lists: new Slots(clock, 4),
+        openings: new Slots(clock, 16),
         budget,
+        pace: new RetryPace(() => 1),
         streaming,
         interruptions,
         bookmarks,

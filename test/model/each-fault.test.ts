@@ -12,7 +12,7 @@ const ofLists: readonly FaultName[] = [
 ];
 /** So many runs meet each fault, whichever it is. */
 const seeds =
-  PORTOLAN_SEED === undefined ? Array.from({ length: 16 }, (_, index) => index + 1) : [Number(PORTOLAN_SEED)];
+  PORTOLAN_SEED === undefined ? Array.from({ length: 32 }, (_, index) => index + 1) : [Number(PORTOLAN_SEED)];
 
 test.each(allFaults)('%s: alone, at any moment of any operations', { timeout: 300_000 }, async (fault) => {
   strikes.clear();

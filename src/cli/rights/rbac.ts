@@ -57,8 +57,9 @@ export async function rbac(
     );
   }
   const { name, inventory } = await inventoryOf(cluster);
-  for (const problem of inventory.problems) {
-    notes.write(`${oneLine(`portolan: the roles may lack kinds of a group that cannot be read now: ${problem}`)}\n`);
+  for (const { groupVersion, message } of inventory.unread) {
+    const lacking = `the roles may lack kinds of a group that cannot be read now: ${groupVersion}: ${message}`;
+    notes.write(`${oneLine(`portolan: ${lacking}`)}\n`);
   }
   const hasCallers = accepts.length > 0;
   // A token is sent itself. Others who are known by name are impersonated.

@@ -10,7 +10,7 @@
  *
  * It stores at most one unfinished line, up to the maximum line length.
  */
-import { ProtocolError } from './protocol-error.ts';
+import { lineTooLong, ProtocolError } from './protocol-error.ts';
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -65,7 +65,7 @@ export class LineFramer {
   #check(more: number): void {
     if (this.#pending + more <= this.#maxBytes) return;
     throw new ProtocolError(
-      'line too long',
+      lineTooLong,
       `The API server sent a line of more than ${this.#maxBytes} bytes: find the oversized object and make it smaller.`,
     );
   }

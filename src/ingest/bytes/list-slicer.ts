@@ -16,7 +16,7 @@
 import type { IncomingObject } from '../../store/types/incoming-object.ts';
 import { load, openObject, type ScanState, scan } from './bracket-scan.ts';
 import { withoutManagedFields } from './managed-fields.ts';
-import { ProtocolError } from './protocol-error.ts';
+import { itemTooLong, ProtocolError } from './protocol-error.ts';
 
 /** An object of a list. */
 export class ListItem implements IncomingObject {
@@ -233,7 +233,7 @@ export class ListSlicer {
     this.#collected += part.length;
     if (this.#collected > this.#maxBytes) {
       throw new ProtocolError(
-        'item too long',
+        itemTooLong,
         `The API server sent an object of more than ${this.#maxBytes} bytes: find the oversized object and make it smaller.`,
       );
     }

@@ -3,17 +3,18 @@
  * except for managedFields, whose text is beside it.
  *
  * It rejects every line that the store cannot identify with a ProtocolError: invalid JSON, an unknown type, or an object of another
- * kind. An object without name, uid or resourceVersion is rejected too. The watch ends there, and its resourceVersion stays before
+ * kind. An object without name, uid or resourceVersion is rejected too, except a uid that the listed objects lack as well. The watch ends there, and its resourceVersion stays before
  * the line.
  *
  * Example: `{"type":"ADDED","object":{…}}` becomes an event of type `ADDED` with the text `{…}`.
  */
 import { messageOf } from '../../base/errors.ts';
 import { apiVersionOf, type Resource } from '../../catalog/resources/resource.ts';
+import { syntheticUid } from '../../catalog/resources/synthetic-identity.ts';
 import { type ApiError, apiErrorFromStatus } from '../../kube/http/api-error.ts';
 import type { IncomingEvent } from '../../store/types/incoming-object.ts';
 import { splitManagedFields } from './managed-fields.ts';
-import { ProtocolError } from './protocol-error.ts';
+import { noUid, noVersion, ProtocolError } from './protocol-error.ts';
 
 export type WatchMessage =
   | { readonly type: 'event'; readonly event: IncomingEvent; readonly resourceVersion: string }
@@ -32,8 +33,8 @@ const closeBrace = 0x7d;
 /** The annotation of the bookmark after the initial events of a streaming list. */
 const endOfInitial = 'k8s.io/initial-events-end';
 
-/** Reads a line. `what` names the request in messages. Throws ProtocolError. */
-export function readWatchLine(line: Buffer, resource: Resource, what: string): WatchMessage {
+/** Reads a line. `what` names the request in messages. `bare`: an object may lack a uid (bare-object.ts). Throws ProtocolError. */
+export function readWatchLine(line: Buffer, resource: Resource, what: string, bare = false): WatchMessage {
   const { type, objectText, object, managedFields } = split(line, what);
   if (type === 'ERROR') return { type: 'error', error: apiErrorFromStatus(object, what) };
   if (type === 'BOOKMARK') {
@@ -46,11 +47,17 @@ export function readWatchLine(line: Buffer, resource: Resource, what: string): W
     throw bad('unknown event', `${what} sent an event of the unknown type ${JSON.stringify(type.slice(0, 40))}.`);
   }
   checkKind(object, resource, what);
-  const { name, uid, resourceVersion } = recordOf(object['metadata']);
+  const { name, namespace, uid, resourceVersion } = recordOf(object['metadata']);
   if (!isText(name)) throw bad('no name', `${what} sent an object without a name.`);
-  if (!isText(resourceVersion)) throw bad('no resourceVersion', `${what} sent ${name} without a resourceVersion.`);
-  if (!isText(uid)) throw bad('no uid', `${what} sent ${name} without a uid.`);
-  const received = { text: objectText, value: object, ...(managedFields === undefined ? {} : { managedFields }) };
+  if (!isText(resourceVersion)) throw bad(noVersion, `${what} sent ${name} without a resourceVersion.`);
+  if (!isText(uid) && !bare) throw bad(noUid, `${what} sent ${name} without a uid.`);
+  const made = isText(uid) ? {} : { uid: syntheticUid(isText(namespace) ? namespace : '', name) };
+  const received = {
+    text: objectText,
+    value: object,
+    ...made,
+    ...(managedFields === undefined ? {} : { managedFields }),
+  };
   return { type: 'event', event: { type, object: received }, resourceVersion };
 }
 

@@ -11,10 +11,10 @@ export async function describeCluster(
   cluster: string,
   { relations, signal }: { readonly relations?: RelationTexts; readonly signal?: AbortSignal } = {},
 ): Promise<{ readonly described: readonly DescribedResource[]; readonly problems: readonly Problem[] }> {
-  const { chosen, problems } = await takeInventory(client, signal);
+  const { chosen, unread: failures } = await takeInventory(client, signal);
   const declared = relations === undefined ? undefined : declaredRelations(relations);
   const found = await describeResources(client, cluster, chosen, { relations: declared?.set, signal });
-  const unread = problems.map((message) => ({ resource: message.split(':')[0] ?? '', message, kinds: [] }));
+  const unread = failures.map(({ groupVersion, message }) => ({ resource: groupVersion, message, kinds: [] }));
   const wrong = (declared?.problems ?? []).map((message) => ({ resource: 'relations', message, kinds: [] }));
   return { described: found.described, problems: [...wrong, ...unread, ...found.problems] };
 }

@@ -14,8 +14,8 @@ export interface Inventory {
   readonly announced: ReadonlySet<string>;
   /** Groups with a version that could not be read. Their current resources are unknown. */
   readonly unknownGroups: ReadonlySet<string>;
-  /** Messages for the log. */
-  readonly problems: readonly string[];
+  /** The group versions that could not be read, and why. */
+  readonly unread: readonly { readonly groupVersion: string; readonly message: string }[];
 }
 
 export async function takeInventory(client: RestClient, signal?: AbortSignal): Promise<Inventory> {
@@ -25,7 +25,7 @@ export async function takeInventory(client: RestClient, signal?: AbortSignal): P
     chosen,
     announced: new Set(resources.map(resourceKey)),
     unknownGroups: new Set(failures.map(({ groupVersion }) => groupOf(groupVersion))),
-    problems: failures.map(({ groupVersion, message }) => `${groupVersion}: ${message}`),
+    unread: failures,
   };
 }
 
@@ -40,17 +40,20 @@ export async function isGone(
   signal?: AbortSignal,
 ): Promise<boolean> {
   try {
-    await client.text(collectionPath(resource, { namespace }), { query: { limit: 1 }, signal });
+    await client.text(collectionPath(resource, { namespace }), { query: { limit: 1 }, signal, ...patience });
     return false;
   } catch (error) {
-    if (error instanceof ApiError && error.httpStatus === 404) return true;
-    if (error instanceof ApiError && error.httpStatus !== 0) return false;
+    // Without an answer nothing is known either, and other kinds must not wait for this one.
+    if (error instanceof ApiError) return error.httpStatus === 404;
     throw error;
   }
 }
 
+/** Milliseconds of silence after which nothing is known of a collection. */
+const patience = { headersTimeoutMs: 5000, bodyTimeoutMs: 5000 };
+
 /** `apps` for `apps/v1`; the empty string (the core group) for `v1`. */
-function groupOf(groupVersion: string): string {
+export function groupOf(groupVersion: string): string {
   const slash = groupVersion.indexOf('/');
   return slash === -1 ? '' : groupVersion.slice(0, slash);
 }

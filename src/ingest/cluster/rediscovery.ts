@@ -25,7 +25,7 @@ import type { ReflectorSet } from '../reflector/reflector-set.ts';
 import { crdKey } from './crd-source.ts';
 import { Definitions } from './definitions.ts';
 import { type Descriptions, describeResources, type Problem } from './describe-resources.ts';
-import { type Inventory, isGone, takeInventory } from './inventory.ts';
+import { groupOf, type Inventory, isGone, takeInventory } from './inventory.ts';
 import { NewNeighbours } from './new-neighbours.ts';
 import { SchemaWatch } from './schema-watch.ts';
 import { UnfinishedKinds } from './unfinished-kinds.ts';
@@ -59,6 +59,7 @@ export class Rediscovery {
   readonly #unfinished: UnfinishedKinds;
   readonly #neighbours: NewNeighbours;
   #problems: readonly Problem[] = [];
+  #unread: readonly Problem[] = [];
   #declaring = false;
   #unmatched: UnmatchedNames | null = null;
   /** No round on this connection has succeeded. Stored descriptions may be outdated, so every kind is described again. */
@@ -72,9 +73,14 @@ export class Rediscovery {
     this.#neighbours = new NewNeighbours(context.clock);
   }
 
-  /** Kinds that are left out or incomplete. */
+  /** Group versions that could not be read, and kinds that are left out or incomplete. */
   get problems(): readonly Problem[] {
-    return this.#problems;
+    return [...this.#unread, ...this.#problems];
+  }
+
+  /** True if every group that may have a selected kind could be read. */
+  get complete(): boolean {
+    return this.#unread.length === 0;
   }
 
   /** The names of --kinds that match no resource; null before the first discovery on this connection. */
@@ -97,6 +103,7 @@ export class Rediscovery {
     this.#definitions.clear();
     this.#unfinished.clear();
     this.#unmatched = null;
+    this.#unread = [];
     this.#firstRound = true;
   }
 
@@ -108,12 +115,13 @@ export class Rediscovery {
   /** Runs one round. Rejects if the cluster cannot be read, or on a stop with the signal's reason. */
   async round(connected: Connected, stop: AbortSignal): Promise<void> {
     const { client, set, cluster } = connected;
-    const { clock, log, selection } = this.#context;
+    const { clock, selection } = this.#context;
     const inventory = await takeInventory(client, stop);
     this.#unmatched = {
       names: unmatchedNames(inventory.chosen, selection),
       certain: inventory.unknownGroups.size === 0,
     };
+    this.#keepUnread(connected, inventory);
     if (this.#firstRound) this.#warnOfRedact(cluster, inventory);
     const wanted = inventory.chosen.filter((resource) => selects(resource, selection));
     await this.#markChangedSchemas(connected, stop);
@@ -144,7 +152,6 @@ export class Rediscovery {
       this.#lastRoundAt = clock.monotonic();
     }
     this.#firstRound = false;
-    for (const problem of inventory.problems) log.debug({ cluster, problem }, 'discovery is not complete');
   }
 
   /** Marks kinds whose OpenAPI schema has changed and is stable again. Kinds with a CRD are excluded: its version shows changes. */
@@ -211,7 +218,30 @@ export class Rediscovery {
     }
   }
 
-  /** Replaces the problems of the kinds that were just described. Keeps the others while one of their kinds is unfinished. */
+  /** Reports group versions that could not be read, if a selected kind may be in them. */
+  #keepUnread({ set, cluster }: Connected, { unread }: Inventory): void {
+    const { log, selection } = this.#context;
+    const { include = [] } = selection;
+    const names = this.#unmatched?.names ?? [];
+    const groups = new Set(set.keys().map((key) => splitResourceKey(key)[1]));
+    const isWanted = (group: string): boolean =>
+      include.length === 0 || include.includes('*') || names.length > 0 || groups.has(group);
+    const before = new Map(this.#unread.map((problem) => [problem.resource, problem.message]));
+    this.#unread = unread
+      .filter(({ groupVersion }) => isWanted(groupOf(groupVersion)))
+      .map(({ groupVersion, message }) => ({ resource: groupVersion, message, kinds: [] }));
+    for (const { resource, message } of this.#unread) {
+      if (before.get(resource) === message) continue;
+      log.warn(
+        { cluster, group: resource, error: message },
+        'the kinds of a group cannot be discovered; it is tried again',
+      );
+    }
+    const now = new Set(this.#unread.map(({ resource }) => resource));
+    const read = [...before.keys()].filter((resource) => !now.has(resource));
+    if (read.length > 0) log.info({ cluster, groups: read }, 'the kinds of a group are discovered again');
+  }
+
   /** A mistake in a name would leave a value in the tables. */
   #warnOfRedact(cluster: string, { chosen, unknownGroups }: Inventory): void {
     const { redact, log } = this.#context;
@@ -221,6 +251,7 @@ export class Rediscovery {
     if (names.length > 0) log.warn({ cluster, names }, '--redact names resources that the cluster does not serve');
   }
 
+  /** Replaces the problems of the kinds that were just described. Keeps the others while one of their kinds is unfinished. */
   #keepProblems({ set, cluster }: Connected, found: Descriptions | null, requested: readonly Resource[]): void {
     const fresh = found?.problems ?? [];
     const now = new Set(requested.map(resourceKey));

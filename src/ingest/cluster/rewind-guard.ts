@@ -19,6 +19,8 @@ import { collectionPath } from '../context/collections.ts';
 import type { KnownVersion } from '../reflector/reflector-set.ts';
 
 const smallest = ['namespaces', 'nodes', 'serviceaccounts'];
+/** Milliseconds until the answer. */
+const patienceMs = 10_000;
 /** Maximum collections that are listed to confirm a hint, in one check. */
 const maxConfirmations = 3;
 
@@ -49,7 +51,9 @@ export class RewindGuard {
     for (const each of known
       .filter(({ resourceVersion }) => isBelow(now, resourceVersion))
       .slice(0, maxConfirmations)) {
-      const again = each === small ? now : await this.#version(each, stop);
+      // The group of this collection may be served by a server of its own, which is ill.
+      const again = each === small ? now : await this.#version(each, stop).catch(() => null);
+      stop.throwIfAborted();
       if (again === null) continue;
       if (isBelow(again, each.resourceVersion)) {
         this.#log.warn(
@@ -71,6 +75,7 @@ export class RewindGuard {
         {
           query: { limit: 1 },
           signal,
+          headersTimeoutMs: patienceMs,
         },
       );
       const version = list?.metadata?.resourceVersion;

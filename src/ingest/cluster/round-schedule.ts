@@ -6,6 +6,8 @@ import type { Clock, Random } from '../../base/clock.ts';
 import { WakeTimer } from '../flow/wake-timer.ts';
 import type { SupervisorSettings } from './supervisor-settings.ts';
 
+/** Milliseconds to the next round while a group cannot be read. */
+const incompleteMs = 6000;
 /** Minimum milliseconds between the last round and a round for a missing collection. */
 const missingMs = 10_000;
 
@@ -34,10 +36,11 @@ export class RoundSchedule {
     this.#timer.set(0);
   }
 
-  /** Schedules the next round after a successful one. */
-  afterRound(): void {
+  /** Schedules the next round after a successful one. `complete`: every group could be read. */
+  afterRound(complete: boolean): void {
     const { rediscoverMs } = this.#settings;
-    this.#timer.set(this.#settling.shift() ?? rediscoverMs * (0.8 + 0.4 * this.#random()));
+    const ms = complete ? rediscoverMs : Math.min(rediscoverMs, incompleteMs);
+    this.#timer.set(this.#settling.shift() ?? ms * (0.8 + 0.4 * this.#random()));
   }
 
   /** Schedules the next round after a failed one. */

@@ -204,7 +204,7 @@ export class ClusterSupervisor {
         const version = await serverVersion(client, stop);
         this.#error = null;
         this.#record({ version, error: null });
-        this.#schedule.afterRound();
+        this.#schedule.afterRound(this.#rediscovery.complete);
       } catch (error) {
         if (stop.aborted) throw error;
         this.#report(error, connection);

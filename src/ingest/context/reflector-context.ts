@@ -3,7 +3,6 @@
 import { type BackoffBounds, defaultBackoff } from '../../base/backoff.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Semaphore } from '../../base/semaphore.ts';
 import type { Resource } from '../../catalog/resources/resource.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import type { IncomingObject } from '../../store/types/incoming-object.ts';
@@ -11,6 +10,8 @@ import type { ResourceHandle } from '../../store/types/progress.ts';
 import type { Writer } from '../../store/types/writer.ts';
 import type { Failure } from '../flow/failure.ts';
 import type { RequestBudget, RequestRate } from '../flow/request-budget.ts';
+import type { RetryPace } from '../flow/retry-pace.ts';
+import type { Slot, Slots } from '../flow/slots.ts';
 import type { ParseThread } from '../parse/parse-thread.ts';
 import type { StreamingLists } from './streaming-lists.ts';
 
@@ -99,11 +100,15 @@ export interface ReflectorContext {
   readonly log: Logger;
   readonly settings: ReflectorSettings;
   /** Bounds the concurrent lists in this cluster. */
-  readonly lists: Semaphore;
+  readonly lists: Slots;
   /** Bounds the watches that open at the same time in this cluster. */
-  readonly openings: Semaphore;
+  readonly openings: Slots;
   /** Bounds the rate of lists and watches that begin in this cluster. */
   readonly budget: RequestBudget;
+  /** The pace of retries in this cluster. */
+  readonly pace: RetryPace;
+  /** The slot of the list that is under way. */
+  readonly slot?: Slot;
   /** Whether this cluster supports streaming lists. */
   readonly streaming: StreamingLists;
   /** Parses the pages of large lists in another thread; if absent, this thread parses them. */

@@ -33,9 +33,9 @@ test('until one has worked only one tries at a time; then all do', () => {
 test('a try that came to no end, or to an outage, leaves the next one to others', () => {
   const { turn } = setUp();
   turn('pods').left();
-  expect(turn('nodes').failed(refusal(503))).toBe(false);
-  expect(turn('nodes').failed(refusal(429))).toBe(false);
-  expect(turn('nodes').failed(new Error('connect ECONNREFUSED'))).toBe(false);
+  expect(turn('nodes').failed(refusal(503), false)).toBe(false);
+  expect(turn('nodes').failed(refusal(429), false)).toBe(false);
+  expect(turn('nodes').failed(new Error('connect ECONNREFUSED'), false)).toBe(false);
   turn('pods');
 });
 
@@ -43,7 +43,7 @@ test.each([400, 405, 406, 422])(
   'F18: a cluster that answers %i is not asked again for an hour, by anybody',
   async (code) => {
     const { clock, lists, turn } = setUp();
-    expect(turn('pods').failed(refusal(code))).toBe(true);
+    expect(turn('pods').failed(refusal(code), false)).toBe(true);
     expect(lists.begin('pods')).toBeNull();
     expect(lists.begin('nodes')).toBeNull();
     await clock.advance(hour - 1);
@@ -58,10 +58,10 @@ test('F17: a cluster where the first two tries fail is not asked again for an ho
   const { lists, turn } = setUp();
   const [first, second] = [turn('pods'), () => turn('nodes')];
   first.opened();
-  expect(first.failed(broken)).toBe(false);
+  expect(first.failed(broken, false)).toBe(false);
   const another = second();
   another.opened();
-  expect(another.failed(broken)).toBe(true);
+  expect(another.failed(broken, false)).toBe(true);
   expect(lists.begin('services')).toBeNull();
 });
 
@@ -71,11 +71,11 @@ test('R15: where it has worked, a failure is that of its resource alone', async 
   for (const expected of [false, true]) {
     const metrics = turn('metrics');
     metrics.opened();
-    expect(metrics.failed(broken)).toBe(expected);
+    expect(metrics.failed(broken, false)).toBe(expected);
   }
   expect(lists.begin('metrics')).toBeNull();
   turn('pods');
-  expect(turn('secrets').failed(refusal(403))).toBe(true);
+  expect(turn('secrets').failed(refusal(403), false)).toBe(true);
   expect(lists.begin('secrets')).toBeNull();
   await clock.advance(hour);
   turn('metrics');
@@ -85,8 +85,8 @@ test('R15: where it has worked, a failure is that of its resource alone', async 
 test('a server that has unlearnt it is not asked for each resource: three refusals in a row are enough', () => {
   const { lists, turn } = setUp();
   turn('pods').worked();
-  for (const key of ['a', 'b']) turn(key).failed(refusal(422));
+  for (const key of ['a', 'b']) turn(key).failed(refusal(422), false);
   turn('pods').worked();
-  for (const key of ['c', 'd', 'e']) turn(key).failed(refusal(422));
+  for (const key of ['c', 'd', 'e']) turn(key).failed(refusal(422), false);
   expect(lists.begin('pods')).toBeNull();
 });

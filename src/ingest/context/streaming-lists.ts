@@ -8,14 +8,15 @@
  *   supported: a collection that is refused, or fails twice, lists for an hour
  *                three refusals in a row  -> every collection lists for an hour
  *
- * A collection whose stream stops without an end mark, or breaks off after half a minute, lists at once and for an hour: another
- * stream would probably cost the same time again.
+ * A collection whose stream is not answered, stops without an end mark, or breaks off after half a minute, lists at once and for an
+ * hour: another stream would probably cost the same time again. One that fails twice before it is opened, while other collections are
+ * read, lists once: its server may fail only in streams.
  *
  * So a server that refuses the parameter costs one request, and one that ignores it costs two short deadlines, for any number of
  * resources.
  */
 import type { Clock } from '../../base/clock.ts';
-import { type Failure, failureOf, noEndMark } from '../flow/failure.ts';
+import { type Failure, failureOf, noAnswer, noEndMark } from '../flow/failure.ts';
 
 const rememberedMs = 3_600_000;
 /** Statuses by which a server refuses the parameter. */
@@ -34,8 +35,11 @@ export interface StreamTurn {
   /** The server has accepted the request: a later failure may come from the stream itself. */
   opened(): void;
   worked(): void;
-  /** The attempt failed with this error. True: list at once instead; false: a list would have failed too. */
-  failed(error: unknown): boolean;
+  /**
+   * The attempt failed with this error. `isLocal`: other collections of the cluster are read. True: list at once instead; false: a list
+   * would have failed too.
+   */
+  failed(error: unknown, isLocal: boolean): boolean;
   /** The attempt was abandoned without a result. */
   left(): void;
 }
@@ -52,6 +56,8 @@ export class StreamingLists {
   readonly #enabled: boolean;
   readonly #silenceMs: number;
   readonly #resources = new Map<string, { failures: number; until: number }>();
+  /** Failures before a stream was opened, by collection. */
+  readonly #unopenedFailures = new Map<string, number>();
   #supported = false;
   #trialRunning = false;
   #until = Number.NEGATIVE_INFINITY;
@@ -88,26 +94,29 @@ export class StreamingLists {
         this.#failures = 0;
         this.#refusals = 0;
         this.#resources.delete(key);
+        this.#unopenedFailures.delete(key);
       },
-      failed: (error) => {
+      failed: (error, isLocal) => {
         left();
-        return this.#failed(key, failureOf(error), openedAt);
+        return this.#failed(key, failureOf(error), openedAt, isLocal);
       },
     };
   }
 
-  #failed(key: string, { kind, reason, status }: Failure, openedAt: number | null): boolean {
+  #failed(key: string, { kind, reason, status }: Failure, openedAt: number | null, isLocal: boolean): boolean {
     // A caller may have the right to list one resource but not to watch it. This refusal is no evidence about the server.
     if (status === 403) return this.#avoid(key);
+    // A stream was asked for without a version too: this server cannot begin one.
+    if (kind === 'expired' || kind === 'too new') return this.#avoid(key);
     if (refusals.has(status)) {
       this.#refusals += 1;
       if (!this.#supported || this.#refusals >= refusalsAllowed) this.#avoidAll();
       return this.#avoid(key);
     }
-    // In an outage a list would have failed too.
-    const ofStream =
-      openedAt !== null ? kind === 'server' || kind === 'network' || kind === 'protocol' : status === 500;
-    if (!ofStream) return false;
+    const opened = reason === noAnswer || openedAt !== null;
+    const ofStream = opened ? kind === 'server' || kind === 'network' || kind === 'protocol' : status === 500;
+    if (!ofStream) return isLocal && (kind === 'server' || kind === 'network') && this.#unopened(key);
+    this.#unopenedFailures.delete(key);
     const failures = (this.#resources.get(key)?.failures ?? 0) + 1;
     this.#resources.set(key, { failures, until: 0 });
     if (!this.#supported) {
@@ -115,8 +124,15 @@ export class StreamingLists {
       if (this.#failures >= failuresAllowed) this.#avoidAll();
     }
     const now = this.#clock.monotonic();
-    const expensive = reason === noEndMark || (openedAt !== null && now - openedAt >= longMs);
+    const expensive = reason === noEndMark || reason === noAnswer || (openedAt !== null && now - openedAt >= longMs);
     return expensive || now < this.#until || failures >= failuresAllowed ? this.#avoid(key) : false;
+  }
+
+  /** True for each second failure of a collection. */
+  #unopened(key: string): boolean {
+    const failures = (this.#unopenedFailures.get(key) ?? 0) + 1;
+    this.#unopenedFailures.set(key, failures % failuresAllowed);
+    return failures >= failuresAllowed;
   }
 
   #avoid(key: string): true {

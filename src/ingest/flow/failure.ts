@@ -5,7 +5,7 @@
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
 import { StoreFault } from '../../store/types/store-fault.ts';
-import { ProtocolError } from '../bytes/protocol-error.ts';
+import { noUid, noVersion, ProtocolError } from '../bytes/protocol-error.ts';
 
 type FailureKind =
   /** The resourceVersion is too old: 410, as an HTTP status or as an ERROR event. */
@@ -35,6 +35,20 @@ export interface Failure {
 
 /** The reason of the error of a streaming list that stopped without its end mark. */
 export const noEndMark = 'no end mark';
+/** The reason of the error of a request that received nothing in time. */
+export const noAnswer = 'no answer';
+/** The reason of the error of a watch that ended as soon as it was opened. */
+export const shortWatch = 'short watch';
+
+/** Reasons that Portolan itself gives to network failures. */
+const ownReasons = new Set(['idle', noEndMark, noAnswer, shortWatch]);
+/** Statuses by which a server says that it does not know a request, besides the refusals. */
+const unknownRequest = new Set([400, 406, 415, 422, 501]);
+
+/** True if the server does not have a watch for the collection: another one would not be answered either. */
+export function isWithoutWatch({ kind, status }: Failure): boolean {
+  return kind === 'refused' || unknownRequest.has(status);
+}
 
 /** The store refused a write. A separate class keeps it apart from network errors. */
 export class StoreFailure extends Error {
@@ -42,6 +56,11 @@ export class StoreFailure extends Error {
     super(messageOf(cause), { cause });
     this.name = 'StoreFailure';
   }
+}
+
+/** True if an object lacks its uid or resourceVersion. */
+export function lacksIdentity(error: unknown): boolean {
+  return error instanceof ProtocolError && (error.reason === noUid || error.reason === noVersion);
 }
 
 /** Runs a call of the writer. A rejected object is the server's fault; every other error is the store's. */
@@ -56,7 +75,9 @@ export function inStore<T>(call: () => T): T {
 /** Converts an error of a writer call into the error to throw. */
 export function storeError(error: unknown): Error {
   if (error instanceof PortolanError && error.code === 'INVALID') {
-    return new ProtocolError('invalid object', error.message, error);
+    const { lacks } = error.details;
+    const reason = lacks === 'uid' ? noUid : lacks === 'resourceVersion' ? noVersion : 'invalid object';
+    return new ProtocolError(reason, error.message, error);
   }
   return new StoreFailure(error);
 }
@@ -93,5 +114,5 @@ export function failureOf(error: unknown): Failure {
   if (status === 401) return failure('unauthorized', 'status 401');
   if (status === 403 || status === 404 || status === 405) return failure('refused', `status ${status}`);
   if (status >= 400) return failure('server', `status ${status}`);
-  return failure('network', reason === 'idle' || reason === noEndMark ? reason : 'network');
+  return failure('network', ownReasons.has(reason) ? reason : 'network');
 }

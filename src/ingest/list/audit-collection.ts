@@ -17,7 +17,7 @@ const accept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1
 
 /** The differences; null if there is nothing to compare. Rejects if the server cannot list at that version (any more). */
 export async function auditCollection(context: ReflectorContext, stop: AbortSignal): Promise<AuditResult | null> {
-  const leave = await context.lists.enter(stop);
+  const slot = await context.lists.enter(context.resource.group, stop);
   try {
     await context.budget.take(context.handle.id, stop);
     const audit = inStore(() => context.writer.audit(context.handle));
@@ -28,7 +28,7 @@ export async function auditCollection(context: ReflectorContext, stop: AbortSign
     while (token !== '') token = await checkPage(context, audit, { limit, continue: token }, stop);
     return await audit.finish();
   } finally {
-    leave();
+    slot.leave();
   }
 }
 

@@ -21,6 +21,7 @@ import { Backoff } from '../../base/backoff.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Query } from '../../kube/client/rest-client.ts';
 import { apiErrorFromNetwork } from '../../kube/http/api-error.ts';
+import { orApiService } from '../../kube/http/api-service.ts';
 import type { IncomingObject } from '../../store/types/incoming-object.ts';
 import type { ApplySummary, Replace } from '../../store/types/writer.ts';
 import { identified } from '../bytes/bare-object.ts';
@@ -148,6 +149,7 @@ class ListAttempt {
       if (isFirst) await budget.take(handle.id, signal);
       const options = { signal, bodyTimeoutMs: settings.listSilenceMs };
       const answer = await this.#retryThrottled(isFirst, signal, () => client.stream(path, query, options));
+      this.#context.slot?.received();
       return answer.body;
     });
   }
@@ -186,8 +188,10 @@ class ListAttempt {
         .catch(() => {});
       return await this.#readParsed(page.parsed, replace);
     } catch (error) {
-      if (this.#request.signal.aborted || isOurs(error)) throw error;
-      throw apiErrorFromNetwork(error, `GET ${collectionPath(resource, handle)}`);
+      const path = collectionPath(resource, handle);
+      if (this.#request.signal.aborted) throw error;
+      if (error instanceof ProtocolError) throw ofRequest(error, path);
+      throw isOurs(error) ? error : apiErrorFromNetwork(error, `GET ${path}`);
     } finally {
       leave(page);
     }
@@ -204,6 +208,7 @@ class ListAttempt {
     if (page === null) return;
     let sawFirst = false;
     const onChunk = (chunk: Buffer): void => {
+      this.#context.slot?.received();
       if (sawFirst) return;
       sawFirst = true;
       coming.token = tokenIn(chunk);
@@ -219,6 +224,7 @@ class ListAttempt {
     let batch: IncomingObject[] = [];
     let bytes = 0;
     for await (const chunk of await page.requested.body()) {
+      this.#context.slot?.received();
       for (const item of slicer.push(chunk)) {
         page.token ??= slicer.nextToken;
         this.#lookAhead(page);
@@ -260,6 +266,15 @@ class ListAttempt {
     this.#context.seen?.(objects.map((object) => ({ object, deleted: false })));
   }
 
+  async #rest(ms: number, signal: AbortSignal): Promise<void> {
+    const { clock, slot } = this.#context;
+    if (slot !== undefined) slot.resting = true;
+    await clock.sleep(ms, signal);
+    if (slot === undefined) return;
+    slot.resting = false;
+    slot.received();
+  }
+
   /** Repeats the request of a later page that is throttled: the staged objects stay valid as long as the token does. */
   async #retryThrottled<T>(isFirst: boolean, signal: AbortSignal, send: () => Promise<T>): Promise<T> {
     const { clock, random, settings } = this.#context;
@@ -271,7 +286,7 @@ class ListAttempt {
         const failure = failureOf(error);
         if (isFirst || failure.kind !== 'throttled' || tries === 5) throw error;
         this.#context.budget.hold(this.#context.handle.id, failure.retryAfterSeconds);
-        await clock.sleep(backoff.next(failure.retryAfterSeconds), signal);
+        await this.#rest(backoff.next(failure.retryAfterSeconds), signal);
       }
     }
   }
@@ -284,6 +299,11 @@ function comingPage(requested: RequestedPage): ComingPage {
 function leave({ requested, parsed }: ComingPage): void {
   parsed?.leave();
   requested.leave();
+}
+
+/** The error with the request in its message. */
+function ofRequest({ cause, message, reason }: ProtocolError, path: string): ProtocolError {
+  return new ProtocolError(reason, `GET ${path}: ${message.replace(/\.$/, '')}${orApiService(path)}.`, cause);
 }
 
 /** The token of the next page, if the first chunk of a body contains it. */

@@ -30,6 +30,9 @@ import { type OpenedWatch, openWatch, readFailure, secondLookMs } from '../watch
 const putObjects = 64;
 const putCharacters = 256 * 1024;
 
+/** Milliseconds until the headers. Short, because a list in pages costs little. */
+const headersMs = 5000;
+
 interface StreamRequest {
   /** The set must not be older; null when nothing is known, or the server cannot serve it. */
   readonly notOlderThan: string | null;
@@ -63,8 +66,9 @@ export async function streamCollection(context: ReflectorContext, request: Strea
 async function stream(context: ReflectorContext, from: string, request: StreamRequest): Promise<StreamResult> {
   const { signal: stop, opened } = request;
   const query: Query = { resourceVersion: from, resourceVersionMatch: 'NotOlderThan', sendInitialEvents: true };
-  const watch = await openWatch(context, query, stop);
+  const watch = await openWatch(context, query, stop, Math.min(headersMs, request.silenceMs));
   opened();
+  context.slot?.received();
   let done = false;
   try {
     const replace = inStore(() => context.writer.replace(context.handle, from === '' ? 'compare' : 'trust'));
@@ -121,6 +125,7 @@ class InitialEvents {
     const chunks = this.#watch.chunks[Symbol.asyncIterator]();
     try {
       for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+        this.#context.slot?.received();
         const lines = framer.push(next.value);
         const resourceVersion = await this.#take(lines, replace);
         if (resourceVersion === null) continue;

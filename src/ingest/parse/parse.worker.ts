@@ -5,13 +5,14 @@
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { BoundedCache } from '../../base/bounded-cache.ts';
-import { codeOf, messageOf } from '../../base/errors.ts';
+import { messageOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { Preparer } from '../../store/objects/prepare.ts';
 import type { Recipe } from '../../store/types/prepared-object.ts';
 import { ListSlicer } from '../bytes/list-slicer.ts';
 import { packObjects } from '../bytes/packed-objects.ts';
 import { ProtocolError } from '../bytes/protocol-error.ts';
+import { storeError } from '../flow/failure.ts';
 import type { ParseAnswer, ParseRequest } from './parse-messages.ts';
 
 interface Page {
@@ -49,8 +50,8 @@ port.on('message', (request: ParseRequest) => {
     if (type !== 'chunk') pages.delete(number);
   } catch (error) {
     pages.delete(number);
-    const invalid = codeOf(error) === 'INVALID' ? 'invalid object' : null;
-    const reason = error instanceof ProtocolError ? error.reason : invalid;
+    const known = error instanceof ProtocolError ? error : storeError(error);
+    const reason = known instanceof ProtocolError ? known.reason : null;
     post({ type: 'failed', page: number, reason, message: messageOf(error) });
   }
 });

@@ -7,19 +7,28 @@
  *   refused                  parked                                           the same step
  *   protocol                 backoff twice, then parked                       the same watch once, then a list
  *   store                    backoff twice, then parked                       begin: from the stored state
- *   server                   backoff                                          the same step; after several in a row, a list
- *   network, throttled       backoff                                          the same step
+ *   server, network          backoff                                          the same step
+ *   throttled                backoff                                          the same step
+ *   a watch that brings nothing, while others do (refused, unanswered, closed at once: watch-trust.ts)
+ *                            none if a list is due; else a rest               list; else the same watch
+ *
+ * A list that fails while the watch is distrusted is followed by the watch: after an outage a watch costs less.
  *
  * A watch whose version is expired or too new is followed by a list without a wait. Exception: no event was applied since the last
  * list of this run. Then the wait is a backoff, so that lists do not repeat in a fast loop.
+ *
+ * Delays are at most those of the pace (retry-pace.ts), except those of a 401 or 403: only people change rights.
  *
  * Owns the counters of consecutive failures. Parked means that a retry is unlikely to help soon; a probe ends the wait early.
  */
 
 import { Backoff } from '../../base/backoff.ts';
+import type { IngestStatus } from '../../store/types/progress.ts';
+import { itemTooLong, lineTooLong } from '../bytes/protocol-error.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
-import type { Failure } from '../flow/failure.ts';
+import { type Failure, isWithoutWatch, noAnswer } from '../flow/failure.ts';
 import type { ReflectorStatus } from './reflector-status.ts';
+import { WatchTrust } from './watch-trust.ts';
 
 export type Step = 'list' | 'watch' | 'poll';
 
@@ -29,27 +38,35 @@ interface Interruption {
   readonly failure: Failure;
   /** Milliseconds for which the failed watch was open; null if none was. */
   readonly watchedMs: number | null;
+  /** The failed watch brought changes, or was open for a while. */
+  readonly proved: boolean;
   /** No event was applied since the last list. */
   readonly freshlyListed: boolean;
 }
 
+/** Unreadable answers before the reflector is parked, or polled if only the watch is unreadable. */
+const protocolFaultsAllowed = 2;
 /** Consecutive failures after which a resource counts as failing, and a refusing store is no longer retried with backoff. */
 const persistentFailures = 3;
 
 export class Recovery {
   readonly #context: ReflectorContext;
   readonly #status: ReflectorStatus;
+  readonly trust: WatchTrust;
   readonly #backoff: Backoff;
   readonly #probes: Backoff;
   #failures = 0;
   #serverFailures = 0;
   #storeFailures = 0;
   #protocolFaults = 0;
+  /** The last failure does not end with the illness of a server. */
+  #lasting = false;
   #parked: AbortController | null = null;
 
   constructor(context: ReflectorContext, status: ReflectorStatus) {
     this.#context = context;
     this.#status = status;
+    this.trust = new WatchTrust(context.clock, context.settings.pollMs);
     this.#backoff = new Backoff(context.clock, context.random, context.settings.backoff);
     this.#probes = new Backoff(context.clock, context.random, context.settings.parked);
   }
@@ -64,9 +81,10 @@ export class Recovery {
     this.#failures = 0;
   }
 
-  /** A watch was opened. */
-  opened(): void {
+  /** The watch brings changes, or has been open for a while. */
+  proved(): void {
     this.#serverFailures = 0;
+    this.trust.proved();
   }
 
   /** The store accepted a list or events. */
@@ -93,17 +111,48 @@ export class Recovery {
   async pause(message: string, stop: AbortSignal, retryAfterSeconds?: number): Promise<void> {
     const ms = this.#backoff.next(retryAfterSeconds);
     this.#status.say('BACKOFF', message);
-    await this.#context.clock.sleep(ms, stop);
+    await this.#wait(retryAfterSeconds === undefined ? this.#paced(ms) : ms, stop);
+  }
+
+  /** Waits between two tries of a watch that is distrusted; the collection counts as polled. `probe` ends the wait early. */
+  async rest(stop: AbortSignal): Promise<void> {
+    const ms = this.#lasting ? Math.min(this.#probes.next(), this.trust.restMs) : this.#paced(this.#backoff.next());
+    await this.#parkFor(ms, 'POLLING', this.trust.fault, stop);
+  }
+
+  /** A delay within the pace of the cluster, with jitter. */
+  #paced(ms: number): number {
+    return Math.min(ms, this.#context.pace.capMs * (0.5 + this.#context.random() / 2));
+  }
+
+  async #wait(ms: number, stop: AbortSignal): Promise<void> {
+    const leave = this.#context.pace.enter();
+    try {
+      await this.#context.clock.sleep(ms, stop);
+    } finally {
+      leave();
+    }
   }
 
   /** Waits as the failure requires, and returns the next step; `begin` if the step depends on the store's state. */
-  async after({ step, failure, watchedMs, freshlyListed }: Interruption, stop: AbortSignal): Promise<Step | 'begin'> {
+  async after(
+    { step, failure, watchedMs, proved, freshlyListed }: Interruption,
+    stop: AbortSignal,
+  ): Promise<Step | 'begin'> {
     const { budget, handle, missing, settings } = this.#context;
     this.#failures += 1;
     if (watchedMs !== null) this.watched(watchedMs);
     budget.hold(handle.id, failure.retryAfterSeconds);
     const pause = (): Promise<void> => this.pause(failure.message, stop, failure.retryAfterSeconds);
-    const again: Step = step === 'poll' ? 'list' : step;
+    this.#lasting = isLasting(failure);
+    if (step === 'watch' && this.#isFruitless(failure, proved, watchedMs !== null)) {
+      if (this.trust.listDue) return 'list';
+      if (this.trust.fault === null) await pause();
+      else await this.rest(stop);
+      return this.trust.listDue ? 'list' : 'watch';
+    }
+    const again: Step = this.trust.fault !== null ? 'watch' : step === 'poll' ? 'list' : step;
+    this.trust.pardon();
     switch (failure.kind) {
       case 'expired':
       case 'too new':
@@ -115,7 +164,7 @@ export class Recovery {
       case 'refused':
         if (failure.status === 404) missing?.();
         this.#status.refused(failure.status);
-        await this.#park(this.#probes.next(failure.retryAfterSeconds), this.#withHint(failure), stop);
+        await this.#park(this.#probeMs(failure), this.#withHint(failure), stop);
         return again;
       case 'protocol':
         return this.#afterProtocolFault(step, failure, stop);
@@ -124,12 +173,6 @@ export class Recovery {
         if (this.#storeFailures < persistentFailures) await pause();
         else await this.#park(this.#probes.next(), failure.message, stop);
         return 'begin';
-      case 'server':
-        this.#serverFailures += 1;
-        await pause();
-        if (step !== 'watch' || this.#serverFailures < settings.serverErrorsBeforeList) return again;
-        this.#serverFailures = 0;
-        return 'list';
       default:
         await pause();
         return again;
@@ -142,23 +185,47 @@ export class Recovery {
    */
   async #afterProtocolFault(step: Step, failure: Failure, stop: AbortSignal): Promise<Step> {
     this.#protocolFaults += 1;
-    if (this.#protocolFaults < 3) {
+    if (this.#protocolFaults <= protocolFaultsAllowed) {
       await this.pause(failure.message, stop);
       return this.#protocolFaults === 1 && step === 'watch' ? 'watch' : 'list';
     }
-    await this.#park(this.#probes.next(), failure.message, stop);
+    await this.#park(this.#probeMs(failure), failure.message, stop);
     return 'list';
   }
 
+  /** Notes a watch that brought nothing. False if the failure says nothing about the watch. */
+  #isFruitless(failure: Failure, proved: boolean, opened: boolean): boolean {
+    const { kind, message, reason } = failure;
+    if (kind === 'server') this.#serverFailures += 1;
+    const tooManyErrors = this.#serverFailures >= this.#context.settings.serverErrorsBeforeList;
+    if (tooManyErrors) this.#serverFailures = 0;
+    const unreadable = kind === 'protocol' && this.#protocolFaults >= protocolFaultsAllowed;
+    // In an outage a list would fail too, and a watch from the known version costs less afterwards.
+    const { isLocal } = this.#context.pace;
+    const useless = isWithoutWatch(failure) || tooManyErrors || unreadable || (reason === noAnswer && isLocal);
+    if (!useless && (kind !== 'network' || proved || !(opened || isLocal))) return false;
+    this.trust.fruitless({ message, opened, useless, listed: unreadable });
+    return true;
+  }
+
+  #probeMs(failure: Failure): number {
+    const ms = this.#probes.next(failure.retryAfterSeconds);
+    return failure.retryAfterSeconds !== undefined || isLasting(failure) ? ms : this.#paced(ms);
+  }
+
   /** Waits for the next probe time; `probe` ends the wait early. */
-  async #park(ms: number, message: string, stop: AbortSignal): Promise<void> {
+  #park(ms: number, message: string, stop: AbortSignal): Promise<void> {
+    return this.#parkFor(ms, 'PARKED', message, stop);
+  }
+
+  async #parkFor(ms: number, phase: IngestStatus['phase'], message: string | null, stop: AbortSignal): Promise<void> {
     const parked = new AbortController();
     const onStop = (): void => parked.abort();
     stop.addEventListener('abort', onStop, { once: true });
     this.#parked = parked;
-    this.#status.say('PARKED', message);
+    this.#status.say(phase, message);
     try {
-      await this.#context.clock.sleep(ms, parked.signal).catch(() => {});
+      await this.#wait(ms, parked.signal).catch(() => {});
       stop.throwIfAborted();
     } finally {
       this.#parked = null;
@@ -172,4 +239,9 @@ export class Recovery {
     if (status !== 403 || !resource.namespaced || handle.namespace !== '') return message;
     return `${message.replace(/\.$/, '')}. Where only some namespaces may be read, name them with --namespaces.`;
   }
+}
+
+/** True for what people or the objects change, not the recovery of a server. Such a request is repeated seldom. */
+function isLasting({ reason, status }: Failure): boolean {
+  return status === 403 || reason === lineTooLong || reason === itemTooLong;
 }

@@ -12,7 +12,6 @@
 import type { Clock, Random } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { Semaphore } from '../../base/semaphore.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 import type { ResourceHandle } from '../../store/types/progress.ts';
@@ -22,13 +21,15 @@ import type { FailingResource } from '../context/progress.ts';
 import type { ReflectorSettings, SeenObject, StreamingClient } from '../context/reflector-context.ts';
 import { StreamingLists } from '../context/streaming-lists.ts';
 import { RequestBudget } from '../flow/request-budget.ts';
+import { RetryPace } from '../flow/retry-pace.ts';
+import { Slots } from '../flow/slots.ts';
 import type { ParseThread } from '../parse/parse-thread.ts';
 import { Auditor } from './auditor.ts';
 import { InterruptionLog } from './interruption-log.ts';
 import { Reflector } from './reflector.ts';
 import { retainShared } from './shared-bound.ts';
 
-/** Maximum concurrent lists, and maximum watches that open at the same time, in a cluster. */
+/** Maximum concurrent lists, and maximum watches that open at the same time, in a cluster. Silent ones do not count (slots.ts). */
 const listsAtOnce = 4;
 const openingsAtOnce = 16;
 
@@ -70,8 +71,9 @@ export class ReflectorSet {
   readonly #context: ReflectorSetContext;
   /** By resourceKey. */
   readonly #running = new Map<string, Running>();
-  readonly #lists = new Semaphore(listsAtOnce);
-  readonly #openings = new Semaphore(openingsAtOnce);
+  readonly #lists: Slots;
+  readonly #openings: Slots;
+  readonly #pace = new RetryPace(() => this.#collections().length);
   readonly #budget: RequestBudget;
   readonly #streaming: StreamingLists;
   readonly #auditor: Auditor | null;
@@ -81,6 +83,8 @@ export class ReflectorSet {
 
   constructor(context: ReflectorSetContext) {
     this.#context = context;
+    this.#lists = new Slots(context.clock, listsAtOnce);
+    this.#openings = new Slots(context.clock, openingsAtOnce);
     this.#budget = new RequestBudget(context.clock, context.settings.requests);
     this.#streaming = new StreamingLists(context.clock, context.settings);
     const { clock, log, random, settings } = context;
@@ -151,6 +155,7 @@ export class ReflectorSet {
       lists: this.#lists,
       openings: this.#openings,
       budget: this.#budget,
+      pace: this.#pace,
       streaming: this.#streaming,
       interruptions: this.#interruptions,
       bookmarks: this.#bookmarks,

@@ -2,9 +2,9 @@
  * The status of a reflector: phase, error, restarts, and the possible age of its collection's rows.
  *
  *   listed         stale since the list
- *   watch open     not stale
- *   watch silent   bookmarks are overdue: stale since the last event, bookmark or opened watch
- *   watch closed   stale since the last event, bookmark, complete list or opened watch
+ *   watch open     not stale; the time of the last sign moves only when the watch is proved (watch-trust.ts)
+ *   watch silent   bookmarks are overdue: stale since the last event, bookmark or proof
+ *   watch closed   stale since the last event, bookmark, complete list or proof
  *
  * The status is stored, so that the serve thread and a restarted gateway can read it. A failed status write is ignored.
  */
@@ -59,13 +59,17 @@ export class ReflectorStatus {
     this.#unsaved = true;
   }
 
-  /** A watch is open. */
+  /** A watch is open that can be expected to bring the changes. */
   opened(): void {
-    this.#lastSignAt = this.#context.clock.now();
     this.#staleSince = null;
-    this.#refused = false;
-    this.#refusal = null;
+    this.accepted();
     this.#unsaved = true;
+  }
+
+  /** The open watch brings the changes. */
+  proved(): void {
+    this.opened();
+    this.#lastSignAt = this.#context.clock.now();
   }
 
   /** A watch committed this many events; 0 for a bookmark. */

@@ -16,6 +16,7 @@ import {
   whole,
 } from '../../../test/kit/reflector-bench.ts';
 import { a, asRelist, asWatch, b, watching } from '../../../test/kit/two-pods.ts';
+import { Slots } from '../flow/slots.ts';
 
 test('R1, R3: lists without a version, publishes in one step, watches from the list, applies in order', async () => {
   const bench = reflectorBench();
@@ -179,9 +180,8 @@ test('objects without uid and resourceVersion are stored by their name, and chan
 });
 
 test('R13: no more than four lists at a time', async () => {
-  const { Semaphore } = await import('../../base/semaphore.ts');
   const bench = reflectorBench();
-  const lists = new Semaphore(4);
+  const lists = new Slots(bench.clock, 4);
   for (let index = 0; index < 6; index += 1) bench.reflector({ lists }).start();
   await settle();
   expect(bench.client.asked).toHaveLength(4);

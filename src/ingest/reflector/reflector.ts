@@ -9,10 +9,11 @@
  *                 ▲ │ failure     │ failure
  *                 │ ▼             ▼
  *                BACKOFF (network, 5xx, 429, store) · PARKED (401, 403, 404, 405; repeated protocol or store failures)
+ *                POLLING with an error (the watch is refused, unanswered, unreadable or closed at once, but lists work)
  *                   └────────────────────┴──▶ the next step (recovery.ts)
  *
  *   LIST, one of two ways:  STREAM_INIT ── end mark: commit, WATCH continues with the same stream (stream-collection.ts)
- *                               │ refused (400, 403, 405, 406, 422), without an end mark, or failed twice:
+ *                               │ refused (400, 403, 405, 406, 422), unanswered, without an end mark, or failed twice:
  *                               │ list pages at once, and do not stream for an hour (streaming-lists.ts)
  *                               ▼
  *                           pages ── last page: commit, WATCH (list-collection.ts)
@@ -24,21 +25,26 @@
  */
 import { messageOf } from '../../base/errors.ts';
 import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
+import { ApiError } from '../../kube/http/api-error.ts';
+import { orApiService } from '../../kube/http/api-service.ts';
 import type { IngestStatus } from '../../store/types/progress.ts';
 import { collectionName, collectionPath } from '../context/collections.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
-import { type Failure, failureOf } from '../flow/failure.ts';
+import { type Failure, failureOf, lacksIdentity, shortWatch } from '../flow/failure.ts';
+import type { Slot } from '../flow/slots.ts';
 import { auditCollection } from '../list/audit-collection.ts';
+import { answersAgain, lookAfterList } from '../list/hung-list.ts';
 import { type ListResult, listCollection } from '../list/list-collection.ts';
 import { streamCollection } from '../list/stream-collection.ts';
 import { type WatchHooks, type WatchPosition, watchCollection } from '../watch/watch-collection.ts';
 import type { BegunWatch } from '../watch/watch-rollover.ts';
 import { Recovery, type Step } from './recovery.ts';
 import { ReflectorStatus } from './reflector-status.ts';
+import { provenMs } from './watch-trust.ts';
 
-/** A watch that is shorter than this (milliseconds) and brought no line counts as a failure. */
-const shortWatchMs = 1000;
 const unwatchable = new Set(['', '0']);
+
+type ListContext = ReflectorContext & { readonly slot: Slot };
 
 export class Reflector {
   readonly #context: ReflectorContext;
@@ -47,7 +53,7 @@ export class Reflector {
   #turn = new AbortController();
   /** Why the next step must be a list: the server went back in time, or an audit found differences. */
   #relist: 'rewind' | 'audit' | null = null;
-  readonly #position: WatchPosition = { resourceVersion: '' };
+  readonly #position: WatchPosition = { resourceVersion: '', bare: false };
   readonly #status: ReflectorStatus;
   readonly #recovery: Recovery;
   #loop: Promise<void> | null = null;
@@ -60,8 +66,14 @@ export class Reflector {
   /** No event was applied since the last list: another 410 does not cause an immediate list. */
   #freshlyListed = false;
   #watchOpenedAt: number | null = null;
+  /** The last watch brought changes, or was open for a while. */
+  #watchProved = false;
   /** The last watch was silent: the known version may be newer than the server's. */
   #doubtful = false;
+  /** The list hangs: its server does not answer. */
+  #hung = false;
+  /** The last request failed. */
+  #failed = false;
   /** An open stream to continue with: from the last list (streamed), or from a watch rollover. */
   #begun: BegunWatch | null = null;
 
@@ -71,6 +83,7 @@ export class Reflector {
     this.#recovery = new Recovery(context, this.#status);
     this.#synced = context.writer.state(context.handle).synced;
     this.#polls = !context.resource.verbs.includes('watch');
+    this.#position.bare = this.#polls;
   }
 
   /** True once the store has a complete set of this resource, from this run or an earlier one. */
@@ -87,9 +100,10 @@ export class Reflector {
     return this.#status.error;
   }
 
-  /** True if it is parked or has failed several times in a row. Callers should not wait for its sync. */
+  /** True if it is parked, hangs, is polled for want of its watch, or has failed several times in a row. Callers should not wait for its sync. */
   get failing(): boolean {
-    return this.error !== null && (this.phase === 'PARKED' || this.#recovery.persistent);
+    const { persistent, trust } = this.#recovery;
+    return this.error !== null && (this.phase === 'PARKED' || persistent || this.#hung || trust.fault !== null);
   }
 
   /** The HTTP status by which the server refuses the collection, or null. */
@@ -133,7 +147,8 @@ export class Reflector {
   /** Compares the table with the server. If it is wrong, lists again and stores the differences. Never rejects. */
   async audit(stop: AbortSignal): Promise<void> {
     const { log } = this.#context;
-    if (this.phase !== 'WATCHING') return;
+    // Objects without a uid cannot be compared.
+    if (this.phase !== 'WATCHING' || this.#position.bare) return;
     const turn = this.#turn.signal;
     const signal = AbortSignal.any([stop, this.#stop.signal, turn]);
     try {
@@ -196,11 +211,15 @@ export class Reflector {
   async #list(step: Step, stop: AbortSignal): Promise<Step> {
     const { clock, lists, log, random, settings } = this.#context;
     if (step === 'poll') await clock.sleep(settings.pollMs * (0.8 + 0.4 * random()), stop);
-    const leave = await lists.enter(stop);
+    const slot = await lists.enter(this.#context.resource.group, stop);
+    const { signal } = slot;
     try {
       if (this.error === null) this.#say(this.#polls && this.#synced ? 'POLLING' : 'LISTING');
       const known = this.#synced && !this.#polls && !this.#versionUnavailable ? this.#position.resourceVersion : '';
-      const { resourceVersion, summary } = await this.#collect(unwatchable.has(known) ? null : known, stop);
+      const collected = this.#collect(unwatchable.has(known) ? null : known, signal, slot);
+      const { resourceVersion, summary } = await collected.catch((error: unknown) => {
+        throw signal.aborted ? signal.reason : error;
+      });
       this.#checkRewind(resourceVersion);
       this.#position.resourceVersion = resourceVersion;
       this.#versionUnavailable = false;
@@ -210,14 +229,24 @@ export class Reflector {
       this.#listed = true;
       this.#synced = true;
       this.#status.listed();
+      this.#recovery.trust.listed();
+      this.#failed = false;
       log.debug({ ...summary, resourceVersion }, 'listed');
+    } catch (error) {
+      if (error !== answersAgain || stop.aborted) throw error;
+      this.#failed = false;
+      return 'list';
     } finally {
-      leave();
+      slot.leave();
     }
     if (!this.#polls && unwatchable.has(this.#position.resourceVersion)) {
       log.warn({}, 'the collection has no resourceVersion to watch from; it is listed again and again instead');
       this.#polls = true;
       this.#release();
+    }
+    if (this.#recovery.trust.fault !== null) {
+      await this.#recovery.rest(stop);
+      return 'watch';
     }
     this.#say(this.#polls ? 'POLLING' : 'WATCHING');
     if (this.#polls) this.#recovery.understood();
@@ -225,12 +254,14 @@ export class Reflector {
   }
 
   /** Replaces the set: streamed if the server is expected to support it, otherwise listed. */
-  async #collect(notOlderThan: string | null, stop: AbortSignal): Promise<ListResult> {
-    const { handle } = this.#context;
-    const turn = this.#polls ? null : this.#context.streaming.begin(`${handle.key} ${handle.namespace}`);
-    if (turn === null) return listCollection(this.#context, { notOlderThan, bare: this.#polls, signal: stop });
+  async #collect(notOlderThan: string | null, stop: AbortSignal, slot: Slot): Promise<ListResult> {
+    const context = { ...this.#context, slot };
+    const { handle } = context;
+    const streams = !this.#polls && !this.#position.bare && this.#recovery.trust.fault === null;
+    const turn = streams ? context.streaming.begin(`${handle.key} ${handle.namespace}`) : null;
+    if (turn === null) return this.#listPages(context, notOlderThan, stop);
     try {
-      const { watch, ...result } = await streamCollection(this.#context, {
+      const { watch, ...result } = await streamCollection(context, {
         notOlderThan,
         signal: stop,
         opened: turn.opened,
@@ -241,11 +272,39 @@ export class Reflector {
       return result;
     } catch (error) {
       if (stop.aborted) turn.left();
-      if (stop.aborted || !turn.failed(error)) throw error;
+      if (stop.aborted || (!turn.failed(error, context.pace.isLocal) && !lacksIdentity(error))) throw error;
       this.#status.count('no stream');
       this.#context.log.debug({ error: messageOf(error) }, 'the collection is listed, it could not be streamed');
     }
-    return listCollection(this.#context, { notOlderThan, bare: false, signal: stop });
+    return this.#listPages(context, notOlderThan, stop);
+  }
+
+  /**
+   * Lists in pages. If the listed objects lack a uid or version, both are made. An event alone does not decide this: it may be a fault of
+   * the server.
+   */
+  async #listPages(context: ListContext, notOlderThan: string | null, stop: AbortSignal): Promise<ListResult> {
+    const over = new AbortController();
+    const signal = AbortSignal.any([stop, over.signal]);
+    // The time of a stream before this list does not count.
+    context.slot.received();
+    void lookAfterList(context, { slot: context.slot, sick: this.#failed, signal, hangs: this.#hangs });
+    const list = (bare: boolean): Promise<ListResult> => listCollection(context, { notOlderThan, bare, signal: stop });
+    try {
+      const result = await list(this.#polls).catch((error: unknown) => {
+        if (stop.aborted || this.#polls || !lacksIdentity(error)) throw error;
+        if (!this.#position.bare)
+          context.log.warn({ error: messageOf(error) }, 'objects lack a uid or version; it is made');
+        this.#position.bare = true;
+        return null;
+      });
+      if (result === null) return await list(true);
+      this.#position.bare = this.#polls;
+      return result;
+    } finally {
+      this.#hung = false;
+      over.abort(new Error('the list is over'));
+    }
   }
 
   /** A consistent list is older than the known version: the server's storage went back in time. The list is authoritative. */
@@ -262,14 +321,22 @@ export class Reflector {
     if (this.#doubtful) await this.#checkVersion(stop);
     const begun = this.#begun;
     this.#begun = null;
+    this.#watchProved = false;
+    const over = new AbortController();
     const hooks: WatchHooks = {
       opened: () => {
         this.#watchOpenedAt = clock.monotonic();
-        this.#recovery.opened();
+        const signal = AbortSignal.any([stop, over.signal]);
+        clock.sleep(provenMs, signal).then(
+          () => this.#prove(),
+          () => {},
+        );
+        if (this.#recovery.trust.doubted) return;
         this.#status.opened();
         this.#say('WATCHING');
       },
       took: (events) => {
+        this.#prove();
         if (events > 0) {
           this.#freshlyListed = false;
           this.#recovery.stored();
@@ -278,13 +345,12 @@ export class Reflector {
       },
       silent: () => this.#status.silent(),
     };
-    const end = await watchCollection(this.#context, this.#position, stop, hooks, begun);
+    const end = await watchCollection(this.#context, this.#position, stop, hooks, begun).finally(() =>
+      over.abort(new Error('the watch is over')),
+    );
     this.#begun = end.next;
     if (end.next === null) this.#status.closed();
-    if (end.lines === 0 && end.lastedMs < shortWatchMs) {
-      this.#status.count('short watch');
-      await this.#recovery.pause('The API server ends the watch as soon as it is opened.', stop);
-    }
+    if (!this.#watchProved && end.lines === 0 && end.lastedMs < provenMs) throw endedAtOnce(this.#context);
     this.#recovery.watched(end.lastedMs);
     this.#doubtful = end.lines === 0 && end.lastedMs >= settings.idleMs;
     return 'watch';
@@ -309,6 +375,23 @@ export class Reflector {
     this.#doubtful = false;
   }
 
+  /** The open watch brings the changes. */
+  #prove(): void {
+    if (this.#watchProved) return;
+    this.#watchProved = true;
+    this.#failed = false;
+    this.#recovery.proved();
+    this.#status.proved();
+    this.#say('WATCHING');
+  }
+
+  /** The list receives nothing, and neither does another request. */
+  readonly #hangs = (error: ApiError): void => {
+    this.#hung = true;
+    this.#context.interruptions.failed(this.#name, failureOf(error));
+    this.#status.say('LISTING', error.message);
+  };
+
   /** Closes a stream that no watch will continue. */
   #release(): void {
     this.#begun?.watch.release();
@@ -316,6 +399,7 @@ export class Reflector {
   }
 
   async #recover(step: Step, failure: Failure, stop: AbortSignal): Promise<Step> {
+    this.#failed = true;
     this.#release();
     this.#status.lost();
     this.#status.count(failure.reason);
@@ -327,7 +411,10 @@ export class Reflector {
     if (failure.reason === 'idle') this.#doubtful = true;
     if (failure.kind === 'too new' || (failure.kind === 'expired' && step !== 'watch')) this.#versionUnavailable = true;
     const freshlyListed = this.#freshlyListed;
-    const next = await this.#recovery.after({ step, failure, watchedMs, freshlyListed }, stop);
+    const next = await this.#recovery.after(
+      { step, failure, watchedMs, proved: this.#watchProved, freshlyListed },
+      stop,
+    );
     return next === 'begin' ? this.#begin() : next;
   }
 
@@ -341,4 +428,14 @@ export class Reflector {
   get #name(): string {
     return collectionName(this.#context.handle);
   }
+}
+
+function endedAtOnce({ resource, handle }: ReflectorContext): ApiError {
+  const path = collectionPath(resource, handle);
+  return new ApiError({
+    code: 'UPSTREAM_UNAVAILABLE',
+    httpStatus: 0,
+    reason: shortWatch,
+    message: `GET ${path} (watch) is ended by the server as soon as it is opened${orApiService(path)}.`,
+  });
 }

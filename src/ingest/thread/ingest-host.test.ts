@@ -224,12 +224,12 @@ test('a problem of an OpenAPI document ends with the kinds that it concerned', a
   const { sim, options } = await simulated();
   const running = run([options]);
   await ready(running);
-  // The definition and the index of OpenAPI are read as they are a moment before the server knows the new kind.
+  // The definition is read as it is a moment before the server knows the new kind, and the document is not served yet.
   running.between = (path) => {
     if (path.endsWith(`/customresourcedefinitions/${widgetsKey}`)) {
       return Promise.resolve(answer(404, '{"kind":"Status","code":404,"reason":"NotFound"}'));
     }
-    return path === '/openapi/v3' ? Promise.resolve(answer(200, '{"paths":{}}')) : undefined;
+    return path.startsWith('/openapi/v3/apis/shop.example.com/') ? Promise.resolve(answer(503, '{}')) : undefined;
   };
   sim.create(widgetCrd());
   await eventually(() =>
@@ -237,6 +237,35 @@ test('a problem of an OpenAPI document ends with the kinds that it concerned', a
   );
   sim.delete(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${widgetsKey}`);
   await eventually(() => expect(running.host.progress().failing).toEqual([]));
+});
+
+test('a group that is away from the start is named in the progress, and its kinds come with it', async () => {
+  const { sim, options } = await simulated({ crds: [widgetCrd()] });
+  sim.create(widget('a'));
+  sim.faults.set({ F30: { group: 'shop.example.com' } });
+  const running = run([options], { supervisor: { ...quick, rediscoverMs: 100 } });
+  await eventually(() =>
+    expect(running.host.progress()).toMatchObject({
+      ready: true,
+      failing: [
+        { cluster: 'east', resource: 'shop.example.com/v1', error: expect.stringContaining('v1.shop.example.com') },
+      ],
+    }),
+  );
+  sim.faults.clear();
+  await eventually(() => expect(running.host.progress().failing).toEqual([]));
+  await eventually(() => expect(running.writer.states().map(({ handle }) => handle.key)).toContain(widgetsKey));
+  await equal(sim, running);
+});
+
+test('a kind that the server serves without an OpenAPI document is not failing', async () => {
+  const { sim, options } = await simulated();
+  const running = run([options], { include: ['configmaps'] });
+  running.between = (path) => (path === '/openapi/v3' ? Promise.resolve(answer(200, '{"paths":{}}')) : undefined);
+  sim.create(configMap('a'));
+  await eventually(() =>
+    expect(running.host.progress()).toMatchObject({ ready: true, failing: [], resourcesSynced: 1 }),
+  );
 });
 
 test('a problem of an OpenAPI document ends when its kinds are described from it', async () => {

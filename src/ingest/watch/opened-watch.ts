@@ -8,10 +8,11 @@
 import { PortolanError } from '../../base/errors.ts';
 import type { Query } from '../../kube/client/rest-client.ts';
 import { ApiError, apiErrorFromNetwork } from '../../kube/http/api-error.ts';
+import { orApiService } from '../../kube/http/api-service.ts';
 import { LineFramer } from '../bytes/line-framer.ts';
 import { collectionPath } from '../context/collections.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
-import { failureOf, StoreFailure } from '../flow/failure.ts';
+import { failureOf, noAnswer, StoreFailure } from '../flow/failure.ts';
 
 const finished = new Error('the watch is over');
 
@@ -35,8 +36,19 @@ export interface OpenedWatch {
   release(): void;
 }
 
-/** Opens a watch with these parameters. Rejects with the failure, or on a stop with the signal's reason. */
-export async function openWatch(context: ReflectorContext, query: Query, stop: AbortSignal): Promise<OpenedWatch> {
+/** Milliseconds that the headers of a watch may take. Servers send them before the first event. */
+const headersMs = 15_000;
+
+/**
+ * Opens a watch with these parameters. Rejects with the failure, or on a stop with the signal's reason. `answerMs` bounds the time until
+ * its headers.
+ */
+export async function openWatch(
+  context: ReflectorContext,
+  query: Query,
+  stop: AbortSignal,
+  answerMs = headersMs,
+): Promise<OpenedWatch> {
   const { budget, client, clock, handle, openings, random, resource, settings } = context;
   const { least, most } = settings.watchSeconds;
   const seconds = least + Math.floor(random() * (most - least + 1));
@@ -50,11 +62,18 @@ export async function openWatch(context: ReflectorContext, query: Query, stop: A
     cut.abort(finished);
   };
   try {
-    const leave = await openings.enter(cut.signal);
+    const slot = await openings.enter(resource.group, cut.signal);
     try {
       await budget.take(handle.id, cut.signal);
       const parameters = { watch: true, ...query, allowWatchBookmarks: true, timeoutSeconds: seconds };
-      const { body } = await client.stream(path, parameters, { signal: cut.signal });
+      const answered = new AbortController();
+      clock.sleep(answerMs, AbortSignal.any([cut.signal, answered.signal])).then(
+        () => cut.abort(unanswered(path, answerMs)),
+        () => {},
+      );
+      const { body } = await client
+        .stream(path, parameters, { signal: slot.signal })
+        .finally(() => answered.abort(new Error('the watch is answered')));
       // Read errors reach the reader through the iterator; later ones are ignored.
       body.on('error', () => {});
       const openedAt = clock.monotonic();
@@ -73,7 +92,7 @@ export async function openWatch(context: ReflectorContext, query: Query, stop: A
         },
       };
     } finally {
-      leave();
+      slot.leave();
     }
   } catch (error) {
     release();
@@ -81,6 +100,15 @@ export async function openWatch(context: ReflectorContext, query: Query, stop: A
     budget.hold(handle.id, failureOf(error).retryAfterSeconds);
     throw error;
   }
+}
+
+function unanswered(path: string, answerMs: number): ApiError {
+  return new ApiError({
+    code: 'UPSTREAM_UNAVAILABLE',
+    httpStatus: 0,
+    reason: noAnswer,
+    message: `GET ${path} (watch) was not answered in ${Math.round(answerMs / 1000)} s${orApiService(path)}.`,
+  });
 }
 
 /** Converts an error of reading a watch into the error to throw. */

@@ -25,6 +25,8 @@ import { type BegunWatch, WatchRollover } from './watch-rollover.ts';
 /** Progress of a reflector's watches; it outlives each watch. */
 export interface WatchPosition {
   resourceVersion: string;
+  /** The listed objects lack a uid: events may lack it too. */
+  bare: boolean;
 }
 
 export interface WatchHooks {
@@ -147,7 +149,7 @@ class Watch {
     try {
       for (const line of lines) {
         this.#lines += 1;
-        const message = readWatchLine(line, resource, this.#opened.what);
+        const message = readWatchLine(line, resource, this.#opened.what, this.#position.bare);
         if (message.type === 'error') throw message.error;
         if (message.type === 'bookmark') this.#onBookmark();
         if (this.#replayed.has(message)) continue;

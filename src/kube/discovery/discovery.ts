@@ -9,6 +9,7 @@
 import { messageOf } from '../../base/errors.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import { ApiError } from '../http/api-error.ts';
+import { apiServiceName, lookAt } from '../http/api-service.ts';
 import { list, record, strings, text, textOr } from '../http/json.ts';
 import { mapBounded } from './map-bounded.ts';
 
@@ -54,6 +55,9 @@ const accept = ['v2', 'v2beta1']
   .concat('application/json')
   .join(',');
 
+/** Milliseconds of silence of one group version: the others wait for it. */
+const patience = { headersTimeoutMs: 10_000, bodyTimeoutMs: 10_000 };
+
 /** The number of concurrent requests when each group version takes one. */
 const parallel = 8;
 
@@ -92,7 +96,7 @@ function aggregated(answer: unknown): GroupListing[] {
       if (record(entry)?.['freshness'] === 'Stale') {
         failures.push({
           groupVersion: groupVersionText(group, version),
-          message: 'its API server did not answer recently, so its resources may be outdated',
+          message: `the server of the APIService ${apiServiceName(group, version)} did not answer recently: ${lookAt(apiServiceName(group, version))}`,
         });
       }
       return list(record(entry)?.['resources']).flatMap((each) => aggregatedResource(group, version, each));
@@ -167,7 +171,7 @@ async function legacyVersion(
 ): Promise<GroupListing> {
   const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
   try {
-    const entries = list(record(await client.get(path, { signal }))?.['resources']);
+    const entries = list(record(await client.get(path, { signal, ...patience }))?.['resources']);
     return { resources: legacyResources(group, version, entries), failures: [] };
   } catch (error) {
     // An abort is not a failure of the group version. An authentication failure is reported once, not once per group version.

@@ -27,6 +27,8 @@ export interface OpenApiSource {
 /** Documents of earlier calls, by hash. */
 type KnownDocuments = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
+/** Milliseconds of silence of one document: other kinds wait for it. Its kinds are described again later. */
+const patienceMs = 10_000;
 /** Few at a time, because documents are large. */
 const parallel = 4;
 
@@ -91,10 +93,8 @@ async function fetchV3(
     const key = groupVersion.includes('/') ? `apis/${groupVersion}` : `api/${groupVersion}`;
     const url = text(record(index[key])?.['serverRelativeURL']);
     const path = url === undefined ? undefined : localPath(client, url);
-    if (path === undefined) {
-      failures.push({ groupVersion, message: 'the server has no OpenAPI document for it' });
-      return;
-    }
+    // A server may work without a document: this is no failure.
+    if (path === undefined) return;
     try {
       documents.set(groupVersion, await fetchDocument(client, path, known, signal));
     } catch (error) {
@@ -114,7 +114,7 @@ async function fetchDocument(
   const announced = new URLSearchParams(path.split('?')[1] ?? '').get('hash') ?? undefined;
   const held = announced === undefined ? undefined : known.get(announced);
   if (announced !== undefined && held !== undefined) return { hash: announced, schemas: held };
-  const body = await client.text(path, { signal });
+  const body = await client.text(path, { signal, headersTimeoutMs: patienceMs, bodyTimeoutMs: patienceMs });
   const hash = announced ?? contentHash(body);
   const schemas = known.get(hash) ?? record(record(parse(body, path)['components'])?.['schemas']) ?? {};
   return { hash, schemas };

@@ -105,6 +105,26 @@ describe('an answer of something else than the API', () => {
   });
 });
 
+describe('a group with a server of its own', () => {
+  const what = 'GET /apis/metrics.k8s.io/v1beta1/pods';
+  const failing = (httpStatus: number, text: string, of = what): string =>
+    apiErrorFromAnswer({ what: of, httpStatus, headers: {}, text }).message;
+
+  test('is named when it is away, whoever says so', () => {
+    for (const text of ['service unavailable\n', 'error trying to reach service: dial tcp 10.0.0.1:443', ''])
+      expect(failing(503, text)).toContain('the server of the APIService v1beta1.metrics.k8s.io is not available');
+    expect(failing(503, JSON.stringify(status(503, 'ServiceUnavailable')))).toContain('kubectl get apiservice v1beta1.metrics.k8s.io');
+    expect(apiErrorFromNetwork(new Error('reset'), what).message).toContain('apiservice v1beta1.metrics.k8s.io');
+  });
+
+  test('is not named where a proxy answers, for a group of the API server itself, or for a refusal', () => {
+    expect(failing(502, '<html><title>502 Bad Gateway</title>')).toContain('not by the Kubernetes API');
+    expect(failing(503, 'away', 'GET /apis/apps/v1/deployments')).toContain('not by the Kubernetes API');
+    expect(failing(404, '404 page not found')).not.toContain('apiservice');
+    expect(failing(403, JSON.stringify(status(403, 'Forbidden')))).not.toContain('apiservice');
+  });
+});
+
 describe('an ERROR event', () => {
   test('is classified by its Status', () => {
     expect(apiErrorFromStatus(status(410, 'Expired'), 'The watch of pods')).toMatchObject({

@@ -5,6 +5,7 @@
  * Never: infers from message texts when there is a status, a reason or a cause. Contains no object bodies or credentials.
  */
 import { type ErrorCode, PortolanError } from '../../base/errors.ts';
+import { apiServiceOf, lookAt, orApiService } from './api-service.ts';
 import { record, textOr } from './json.ts';
 
 /** One cause of a Status: the problem (`reason`), the field, and a message. */
@@ -82,11 +83,16 @@ export function apiErrorFromAnswer(answer: ErrorAnswer): ApiError {
     });
   }
   const detail = plainText(answer.text);
+  const apiService = unavailable.has(answer.httpStatus) && !isHtml(answer.text) ? apiServiceOf(answer.what) : null;
+  const where =
+    apiService === null
+      ? `but not by the Kubernetes API${inBrackets(detail)}: check what stands between Portolan and the API server`
+      : `because the server of the APIService ${apiService} is not available${inBrackets(detail)}: ${lookAt(apiService)}`;
   return new ApiError({
     code: codeFor(answer.httpStatus, ''),
     httpStatus: answer.httpStatus,
     retryAfterSeconds: retryAfter,
-    message: `${answer.what} was answered with HTTP ${answer.httpStatus}, but not by the Kubernetes API${detail === '' ? '' : ` (${detail})`}: check what stands between Portolan and the API server.`,
+    message: `${answer.what} was answered with HTTP ${answer.httpStatus}, ${where}.`,
   });
 }
 
@@ -112,7 +118,7 @@ export function apiErrorFromNetwork(cause: unknown, what: string): ApiError {
     httpStatus: 0,
     reason,
     cause,
-    message: `${what} failed on the way to the API server (${reason === '' ? innermost(cause) : `${reason}: ${innermost(cause)}`}): check that the server runs and can be reached from here.`,
+    message: `${what} failed on the way to the API server (${reason === '' ? innermost(cause) : `${reason}: ${innermost(cause)}`}): check that the server runs and can be reached from here${orApiService(what)}.`,
   });
 }
 
@@ -122,7 +128,7 @@ export function apiErrorFromNonsense(what: string, httpStatus: number, found: st
     code: 'UPSTREAM_UNAVAILABLE',
     httpStatus,
     reason: 'UnexpectedContent',
-    message: `${what} was answered with ${found} where the Kubernetes API answers in JSON: check that the server's address leads to an API server and not to a proxy's page.`,
+    message: `${what} was answered with ${found} where the Kubernetes API answers in JSON: check that the server's address leads to an API server and not to a proxy's page${orApiService(what)}.`,
   });
 }
 
@@ -164,8 +170,19 @@ function fromStatus(status: ApiStatus, what: string, retryAfter: number | undefi
     causes: status.causes,
     retryAfterSeconds: wait,
     status: full,
-    message: `${what} was refused by the API server${label === '' ? '' : ` (${label})`}${detail === '' ? '' : `: ${detail}`}.`,
+    message: `${what} was refused by the API server${inBrackets(label)}${detail === '' ? '' : `: ${detail}`}${unavailable.has(status.code) ? orApiService(what) : ''}.`,
   });
+}
+
+/** Statuses of an API server that cannot reach the server of a group, and of that server while it starts. */
+const unavailable = new Set([502, 503, 504]);
+
+function isHtml(text: string): boolean {
+  return text.trimStart().startsWith('<');
+}
+
+function inBrackets(text: string): string {
+  return text === '' ? '' : ` (${text})`;
 }
 
 function codeFor(httpStatus: number, reason: string): ErrorCode {

@@ -73,8 +73,8 @@ export interface MetadataMembers {
 export function indexedMetadata(members: MetadataMembers): IndexedMetadata {
   const { name, namespace, uid, resourceVersion } = members;
   if (!isText(name)) throw invalid('has no name');
-  if (!isText(uid)) throw invalid(`${name} has no uid`);
-  if (!isText(resourceVersion)) throw invalid(`${name} has no resourceVersion`);
+  if (!isText(uid)) throw invalid(`${name} has no uid`, { lacks: 'uid' });
+  if (!isText(resourceVersion)) throw invalid(`${name} has no resourceVersion`, { lacks: 'resourceVersion' });
   const labels = textEntries(members.labels);
   const owners = readOwners(members.ownerReferences);
   return {
@@ -90,8 +90,9 @@ export function indexedMetadata(members: MetadataMembers): IndexedMetadata {
   };
 }
 
-function invalid(what: string): PortolanError {
-  return new PortolanError('INVALID', `The API server sent an object that ${what}; it cannot be stored.`);
+/** `details` tells which member is lacking, for a reader that can do without it. */
+function invalid(what: string, details: Readonly<Record<string, unknown>> = {}): PortolanError {
+  return new PortolanError('INVALID', `The API server sent an object that ${what}; it cannot be stored.`, { details });
 }
 
 function parse(text: string): unknown {
