@@ -304,7 +304,8 @@ export const catalogue: readonly Fault[] = [
   {
     number: 32,
     title: 'A line that is not JSON between good lines',
-    holds: 'The line is never skipped. The gateway opens the watch again, then lists. If the watch is unreadable again, the resource is polled.',
+    holds:
+      'The line is never skipped. The gateway opens the watch again, then lists. If the watch is unreadable again, the resource is polled.',
     tests: [nonsense, lines('F32: nonsense again and again is listed around, then parked, and taken up when it ends')],
   },
   {

@@ -8,6 +8,7 @@ import { mostCallerless, mostCallerlessBytes } from '../../src/server/connection
 import { type RunningServer, startServer } from '../../src/server/http-server.ts';
 import { eventually } from '../kit/eventually.ts';
 import { handMadeSource } from '../kit/hand-made-source.ts';
+import { frame, upgrade } from '../kit/web-socket-frames.ts';
 
 async function gateway(): Promise<RunningServer> {
   const server = await startServer({
@@ -67,23 +68,8 @@ test('a flood of connections without a caller ends those that have waited longes
 /** A WebSocket after its upgrade. */
 async function webSocket(server: RunningServer): Promise<Socket & { isOver: boolean }> {
   const socket = await open(server);
-  const upgrade = [
-    ...['GET /graphql HTTP/1.1', 'Host: 127.0.0.1', 'Connection: Upgrade', 'Upgrade: websocket'],
-    ...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='],
-    'Sec-WebSocket-Protocol: graphql-transport-ws',
-  ];
-  expect(await answerTo(socket, `${upgrade.join('\r\n')}\r\n\r\n`)).toBe('HTTP/1.1 101 Switching Protocols');
+  expect(await upgrade(socket)).toBe('HTTP/1.1 101 Switching Protocols');
   return socket;
-}
-
-/** A masked frame (RFC 6455, 5.2) with a mask of zeros, so that its text is as it is. */
-function frame(text: string, fin = true): Buffer {
-  const payload = Buffer.from(text);
-  const head = Buffer.alloc(14);
-  head[0] = (fin ? 0x80 : 0) | 1;
-  head[1] = 0x80 | 127;
-  head.writeBigUInt64BE(BigInt(payload.length), 2);
-  return Buffer.concat([head, payload]);
 }
 
 test.each<[string, Buffer]>([

@@ -1,0 +1,189 @@
+/** Clients that ask and do not read: their answers are bounded, and others are answered. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Caller } from '../../src/access/caller.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { defaultBounds } from '../../src/operation/caller-limits.ts';
+import type { UnsentBounds } from '../../src/server/connections/unsent-answers.ts';
+import { type RunningServer, startServer } from '../../src/server/http-server.ts';
+import { engineFixture, made } from '../kit/engine-fixture.ts';
+import { eventually } from '../kit/eventually.ts';
+import { widget, widgets } from '../kit/graphql-world.ts';
+import { frame, upgrade } from '../kit/web-socket-frames.ts';
+
+const megabyte = 1024 * 1024;
+/** More than the kernel keeps for a connection. */
+const answerBytes = 16 * megabyte;
+const prepared = '{ exampleComWidgets(first: 100) { nodes { spec { name } } } }';
+const executed = prepared.replace('nodes', 'totalCount nodes');
+const small = '{ exampleComWidgets(first: 1) { nodes { metadata { name } } } }';
+const patient: UnsentBounds = { perCaller: 1e9, inAll: 1e9, stalledMs: 600_000, everyMs: 50 };
+
+async function gateway(unsentBounds: Partial<UnsentBounds>, requests = 100): Promise<RunningServer> {
+  const fixture = engineFixture();
+  await fixture.declare(widget());
+  const name = 'x'.repeat(answerBytes / 100);
+  await fixture.sync(
+    widgets,
+    Array.from({ length: 100 }, (_, number) => made({ name: `w${number}`, spec: { name } })),
+  );
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    source: fixture.engine.source,
+    authenticate: ({ header, connectionParams }): Caller => {
+      const user = header('x-name') ?? String(connectionParams?.['name'] ?? 'nobody');
+      return { user: { user, groups: [], uid: '', extra: {} }, validUntil: null } as unknown as Caller;
+    },
+    callerBounds: { ...defaultBounds, requests },
+    unsentBounds: { ...patient, ...unsentBounds },
+    readiness: () => ({ ready: true }),
+    tabs: [],
+    pages: fixture.pages,
+    log: silentLogger,
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+interface Client {
+  readonly socket: Socket;
+  bytes: number;
+  isOver: boolean;
+}
+
+async function open({ port }: RunningServer): Promise<Client> {
+  const client: Client = { socket: connect(port, '127.0.0.1'), bytes: 0, isOver: false };
+  client.socket.on('error', () => {});
+  client.socket.on('close', () => {
+    client.isOver = true;
+  });
+  onTestFinished(() => void client.socket.destroy());
+  await once(client.socket, 'connect');
+  return client;
+}
+
+function asked(name: string, query: string, accept = 'application/json'): string {
+  const body = JSON.stringify({ query });
+  const lines = [
+    ...['POST /graphql HTTP/1.1', 'Host: 127.0.0.1', `Accept: ${accept}`, `X-Name: ${name}`],
+    ...['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`],
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+/** Asks, and reads nothing of the answer. A connection that is paused does not see its end, so it is seen at the server. */
+async function askUnread(server: RunningServer, name: string, query: string, accept?: string): Promise<Client> {
+  const client = await open(server);
+  client.socket.pause();
+  client.socket.write(asked(name, query, accept));
+  return client;
+}
+
+/** What a client gets that reads from now on: the bytes until the answer is whole or the connection ends. */
+async function readAll(client: Client): Promise<number> {
+  client.socket.on('data', (chunk: Buffer) => {
+    client.bytes += chunk.length;
+  });
+  client.socket.resume();
+  await eventually(async () => expect(client.isOver || client.bytes >= answerBytes).toBe(true), 30_000);
+  return client.bytes;
+}
+
+/** The code of the answer's error; OK without one. */
+async function codeOf(server: RunningServer, name: string, query: string): Promise<string> {
+  const response = await fetch(server.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-name': name },
+    body: JSON.stringify({ query }),
+  });
+  const { errors } = (await response.json()) as {
+    errors?: readonly { readonly extensions: { readonly code: string } }[];
+  };
+  return errors?.[0]?.extensions.code ?? 'OK';
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+test.each([
+  ['prepared', prepared, undefined],
+  ['executed', executed, undefined],
+  ['a stream of events', executed.replace('{ ', 'query @live { '), 'text/event-stream'],
+])('a connection that takes nothing of its answer ends: %s', async (_how, query, accept) => {
+  const server = await gateway({ stalledMs: 500 });
+  const client = await askUnread(server, 'mallory', query, accept);
+  await pause(3000);
+  expect(await readAll(client)).toBeLessThan(answerBytes);
+});
+
+test('a connection that takes its answer slowly gets all of it', async () => {
+  const server = await gateway({ stalledMs: 1000 });
+  const client = await open(server);
+  const began = performance.now();
+  let rests = 0;
+  client.socket.on('data', (chunk: Buffer) => {
+    client.bytes += chunk.length;
+    // It rests half a second after each megabyte: all rests together are longer than a connection may stall.
+    if (client.bytes < (rests + 1) * megabyte) return;
+    rests += 1;
+    client.socket.pause();
+    setTimeout(() => client.socket.resume(), 500);
+  });
+  client.socket.write(asked('olga', prepared));
+  await eventually(async () => expect(client.bytes).toBeGreaterThan(answerBytes), 30_000);
+  expect(performance.now() - began).toBeGreaterThan(1000);
+});
+
+test('what one caller does not read is bounded, and others get their answers', async () => {
+  const server = await gateway({ perCaller: 2 * answerBytes });
+  const unread: Client[] = [];
+  for (let count = 0; count < 6; count += 1) {
+    unread.push(await askUnread(server, 'mallory', count % 2 === 0 ? prepared : executed));
+    await pause(300);
+  }
+  const olga = await open(server);
+  olga.socket.write(asked('olga', prepared));
+  expect(await readAll(olga)).toBeGreaterThan(answerBytes);
+  const whole = await Promise.all(unread.map(readAll));
+  const ended = whole.filter((bytes) => bytes < answerBytes).length;
+  expect(ended).toBeGreaterThanOrEqual(3);
+  expect(ended).toBeLessThan(6);
+});
+
+test('what all callers do not read is bounded; the caller with the most loses first', async () => {
+  const server = await gateway({ inAll: 3 * answerBytes });
+  const olga = await askUnread(server, 'olga', prepared);
+  const unread: Client[] = [];
+  for (let count = 0; count < 5; count += 1) {
+    unread.push(await askUnread(server, 'mallory', prepared));
+    await pause(300);
+  }
+  expect(await readAll(olga)).toBeGreaterThan(answerBytes);
+  const whole = await Promise.all(unread.map(readAll));
+  expect(whole.filter((bytes) => bytes < answerBytes).length).toBeGreaterThanOrEqual(2);
+});
+
+test.each([
+  ['prepared', prepared],
+  ['executed', executed],
+])('a query is in flight until its answer is sent: %s', async (_how, query) => {
+  const server = await gateway({}, 2);
+  const unread = [await askUnread(server, 'mallory', query), await askUnread(server, 'mallory', query)];
+  await eventually(async () => expect(await codeOf(server, 'mallory', small)).toBe('TOO_MANY_REQUESTS'), 20_000);
+  expect(await codeOf(server, 'olga', small)).toBe('OK');
+  await Promise.all(unread.map(readAll));
+  await eventually(async () => expect(await codeOf(server, 'mallory', small)).toBe('OK'), 20_000);
+});
+
+test('a WebSocket that takes nothing of its answers ends', async () => {
+  const server = await gateway({ stalledMs: 500 });
+  const client = await open(server);
+  await upgrade(client.socket);
+  client.socket.write(frame(JSON.stringify({ type: 'connection_init', payload: { name: 'mallory' } })));
+  await once(client.socket, 'data');
+  client.socket.pause();
+  client.socket.write(frame(JSON.stringify({ type: 'subscribe', id: '1', payload: { query: executed } })));
+  await pause(3000);
+  expect(await readAll(client)).toBeLessThan(answerBytes);
+});
