@@ -113,7 +113,9 @@ describe('a group with a server of its own', () => {
   test('is named when it is away, whoever says so', () => {
     for (const text of ['service unavailable\n', 'error trying to reach service: dial tcp 10.0.0.1:443', ''])
       expect(failing(503, text)).toContain('the server of the APIService v1beta1.metrics.k8s.io is not available');
-    expect(failing(503, JSON.stringify(status(503, 'ServiceUnavailable')))).toContain('kubectl get apiservice v1beta1.metrics.k8s.io');
+    expect(failing(503, JSON.stringify(status(503, 'ServiceUnavailable')))).toContain(
+      'kubectl get apiservice v1beta1.metrics.k8s.io',
+    );
     expect(apiErrorFromNetwork(new Error('reset'), what).message).toContain('apiservice v1beta1.metrics.k8s.io');
   });
 
