@@ -302,6 +302,8 @@ describe('a lost connection', () => {
     undo.push(() => proxy.close());
     const url = proxy.url.replace('https', 'http');
     const running = new Running({ url }, { document: whole });
+    // Before its first message, a lost connection ends the command.
+    await eventually(() => expect(running.phases).toContain('SYNCED'));
     let cuts = 0;
     const again = (): number => running.errors.match(/Connected again/g)?.length ?? 0;
     // On a busy machine a connection may be cut before it is open again.
