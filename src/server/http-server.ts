@@ -138,14 +138,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       );
       response.once('close', unsent.watch(request.socket));
     }
+    let isShared = false;
     // Node emits it when the last byte has been handed to the socket.
-    response.once('prefinish', () => unsent.written(response));
+    response.once('prefinish', () => unsent.written(response, isShared));
+    const answerPlayground = (): Promise<void> | null => {
+      const answering = playground.answer(request, response);
+      isShared = answering !== null;
+      return answering;
+    };
     const answerQuery = (): Promise<void> => {
       const span = beginRequest(tracer, request, response);
       return prepared?.(request, response, span) ?? answerByYoga(yoga, request, response, { span });
     };
     const answering =
-      answerItself(request, response, { crossOrigin, admission, drain, playground, options }) ?? answerQuery();
+      answerItself(request, response, { crossOrigin, admission, drain, options }) ??
+      answerPlayground() ??
+      answerQuery();
     answering.catch((error: unknown) => failed(response, error, log));
   };
   const server: Server =
@@ -249,15 +257,14 @@ interface Answering {
   readonly crossOrigin: CrossOrigin;
   readonly admission: Admission<Generation>;
   readonly drain: Drain;
-  readonly playground: Playground;
   readonly options: ServerOptions;
 }
 
-/** Answers every request except those that ask the GraphQL endpoint something; null for these. */
+/** Answers every path except the GraphQL endpoint; null for the endpoint. */
 function answerItself(
   request: IncomingMessage,
   response: ServerResponse,
-  { crossOrigin, admission, drain, playground, options }: Answering,
+  { crossOrigin, admission, drain, options }: Answering,
 ): Promise<void> | null {
   const { metrics, readiness } = options;
   const refused = refusedRequest(request, { crossOrigin, audit: admission.audit, isOpen: options.isOpen ?? false });
@@ -277,7 +284,7 @@ function answerItself(
   if (!crossOrigin.admit(request, response)) return Promise.resolve();
   switch (pathOf(request)) {
     case endpoint:
-      return playground.answer(request, response);
+      return null;
     case '/':
       response.writeHead(302, { location: endpoint }).end();
       return Promise.resolve();

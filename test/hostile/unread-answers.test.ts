@@ -187,3 +187,19 @@ test('a WebSocket that takes nothing of its answers ends', async () => {
   await pause(3000);
   expect(await readAll(client)).toBeLessThan(answerBytes);
 });
+
+test('parts of the playground that are not read cost nobody an answer', async () => {
+  const server = await gateway({ inAll: 2 * answerBytes });
+  const olga = await askUnread(server, 'olga', prepared);
+  const lines = ['GET /graphql?playground=graphiql.js HTTP/1.1', 'Host: 127.0.0.1'];
+  const unread: Client[] = [];
+  // 25 parts of five megabytes are more than all callers together may leave unread.
+  for (let count = 0; count < 25; count += 1) {
+    const client = await open(server);
+    client.socket.pause();
+    client.socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+    unread.push(client);
+  }
+  await pause(1000);
+  expect(await readAll(olga)).toBeGreaterThan(answerBytes);
+});

@@ -4,6 +4,7 @@
  *   an answer is made -> the network took all of it: nothing is counted
  *                     -> it waits: its bytes count for its caller until it is sent or the connection ends
  *   a stream of events, or a WebSocket: what waits on the connection counts while it is open
+ *   a body that many answers share (shared-body.ts): it takes no memory of its own, so it does not count
  *
  * A connection is ended when
  *   - the network took nothing of what waits for `stalledMs`;
@@ -36,8 +37,9 @@ export const defaultUnsentBounds: UnsentBounds = {
 };
 
 interface Waiting {
-  /** Answers and streams that wait on the connection. */
+  /** Answers and streams that wait on the connection, and how many of them count. */
   holders: number;
+  counted: number;
   /** The bytes that the network had taken at the last look at which there were more than before, and when that was. */
   taken: number;
   progressAt: number;
@@ -57,10 +59,10 @@ export class UnsentAnswers {
     this.#bounds = bounds;
   }
 
-  /** Bytes that wait, of all connections. */
+  /** Bytes that wait and count, of all connections. */
   get bytes(): number {
     let sum = 0;
-    for (const socket of this.#waiting.keys()) sum += socket.writableLength;
+    for (const [socket, waiting] of this.#waiting) sum += bytesOf(socket, waiting);
     return sum;
   }
 
@@ -69,21 +71,25 @@ export class UnsentAnswers {
     if (user !== null) this.#callers.set(socket, userKey(user));
   }
 
-  /** Counts what waits of an answer that has been written whole. */
-  written(response: ServerResponse): void {
+  /** Watches, and counts, what waits of an answer that has been written whole. @param isShared other answers have the same body */
+  written(response: ServerResponse, isShared: boolean): void {
     const { socket } = response;
     if (socket === null || socket.writableLength === 0) return;
-    const over = this.watch(socket);
-    response.once('close', over);
-    this.#enforce();
+    response.once('close', this.watch(socket, isShared));
+    if (!isShared) this.#enforce();
   }
 
   /** Counts what waits on the connection of a stream or a WebSocket, until the returned function is called. */
-  watch(socket: Socket): () => void {
+  watch(socket: Socket, isShared = false): () => void {
+    const counted = isShared ? 0 : 1;
     const known = this.#waiting.get(socket);
     if (known === undefined) {
-      this.#waiting.set(socket, { holders: 1, taken: takenOf(socket), progressAt: this.#clock.monotonic() });
-    } else known.holders += 1;
+      const progressAt = this.#clock.monotonic();
+      this.#waiting.set(socket, { holders: 1, counted, taken: takenOf(socket), progressAt });
+    } else {
+      known.holders += 1;
+      known.counted += counted;
+    }
     this.#timer ??= setInterval(() => this.#look(), this.#bounds.everyMs).unref();
     let isOver = false;
     return () => {
@@ -92,6 +98,7 @@ export class UnsentAnswers {
       const waiting = this.#waiting.get(socket);
       if (waiting === undefined) return;
       waiting.holders -= 1;
+      waiting.counted -= counted;
       if (waiting.holders === 0) this.#forget(socket);
     };
   }
@@ -104,8 +111,9 @@ export class UnsentAnswers {
   #look(): void {
     const now = this.#clock.monotonic();
     for (const [socket, waiting] of this.#waiting) {
-      const taken = takenOf(socket);
-      if (socket.writableLength === 0 || taken > waiting.taken) {
+      // Of what comes next, the first byte is progress.
+      const taken = socket.writableLength === 0 ? 0 : takenOf(socket);
+      if (taken === 0 || taken > waiting.taken) {
         waiting.taken = taken;
         waiting.progressAt = now;
       } else if (now - waiting.progressAt >= this.#bounds.stalledMs) this.#end(socket, 'it takes nothing');
@@ -118,10 +126,12 @@ export class UnsentAnswers {
     let all = this.bytes;
     if (all <= Math.min(perCaller, inAll)) return;
     const owners = new Map<string | Socket, { bytes: number; sockets: Socket[] }>();
-    for (const socket of this.#waiting.keys()) {
+    for (const [socket, waiting] of this.#waiting) {
+      const bytes = bytesOf(socket, waiting);
+      if (bytes === 0) continue;
       const owner = this.#callers.get(socket) ?? socket;
       const known = owners.get(owner) ?? { bytes: 0, sockets: [] };
-      known.bytes += socket.writableLength;
+      known.bytes += bytes;
       known.sockets.push(socket);
       owners.set(owner, known);
     }
@@ -149,6 +159,10 @@ export class UnsentAnswers {
     this.#waiting.delete(socket);
     if (this.#waiting.size === 0) this.close();
   }
+}
+
+function bytesOf(socket: Socket, { counted }: Waiting): number {
+  return counted === 0 ? 0 : socket.writableLength;
 }
 
 /** Calls `then` when the network has taken the whole answer, or the connection has ended. The answer may be yet unwritten. */
