@@ -114,13 +114,13 @@ export class CallerLimits {
         { details: { limit, retryAfterSeconds: seconds } },
       );
     }
-    this.add(caller, cost);
+    addCost(accounts, cost);
   }
 
   /** Counts values that an answer turned out to cost. They are not refused, but later ones may be. */
   add(caller: Caller, cost: number): void {
     if (caller.user === null) return;
-    for (const { use } of this.#accountsOf(caller.user)) use.cost += cost;
+    addCost(this.#accountsOf(caller.user), cost);
   }
 
   #accountsOf(info: UserInfo): readonly Account[] {
@@ -157,4 +157,8 @@ export class CallerLimits {
       if (isIdle && last !== minute) this.#uses.delete(key);
     }
   }
+}
+
+function addCost(accounts: readonly Account[], cost: number): void {
+  for (const { use } of accounts) use.cost += cost;
 }

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { answerHead } from '../operation/answers/answer-text.ts';
 import type { KeptAnswer, KeptAnswers, KeptQuestion } from '../operation/answers/kept-answers.ts';
 import { type CodedBody, codedBody, codingOf, encodeBody } from './negotiation/compression.ts';
-import { entityTag, isNotModified, taggedHeaders } from './negotiation/entity-tag.ts';
+import { entityTag, sendNotModified, taggedHeaders } from './negotiation/entity-tag.ts';
 import type { QueryRequest } from './query-request.ts';
 
 /** Where an answer goes. */
@@ -14,9 +14,9 @@ export interface Recipient extends Pick<QueryRequest, 'method' | 'type'> {
 
 /** Null when it was sent at once. */
 export function sendText(text: string, recipient: Recipient): Promise<void> | null {
-  const { method, type, headers } = recipient;
+  const { method, type, headers, response } = recipient;
   const tag = method === 'GET' ? entityTag(answerHead(text) ?? text, type) : null;
-  if (sendNotModified(tag, recipient)) return null;
+  if (tag !== null && sendNotModified(tag, headers, response)) return null;
   return sendCoded(encodeBody(text, Buffer.byteLength(text), headers['accept-encoding']), tag, recipient);
 }
 
@@ -27,13 +27,13 @@ export function sendKept(
   answers: KeptAnswers,
   question: KeptQuestion,
 ): Promise<void> | null {
-  const { method, type, headers } = recipient;
+  const { method, type, headers, response } = recipient;
   let tag: string | null = null;
   if (method === 'GET') {
     tag = answer.tags.get(type) ?? entityTag(answer.head, type);
     answer.tags.set(type, tag);
   }
-  if (sendNotModified(tag, recipient)) return null;
+  if (tag !== null && sendNotModified(tag, headers, response)) return null;
   const { body } = answer;
   const coding = codingOf(body.length, headers['accept-encoding']);
   const known = coding === null || coding === 'identity' ? body : answer.coded.get(coding);
@@ -58,11 +58,4 @@ function sendCoded(
   if (coded instanceof Promise) return coded.then(write);
   write(coded);
   return null;
-}
-
-/** Sends a 304 if the client has the answer already. */
-function sendNotModified(tag: string | null, { headers, response }: Recipient): boolean {
-  if (tag === null || !isNotModified(headers['if-none-match'], tag)) return false;
-  response.writeHead(304, taggedHeaders(tag)).end();
-  return true;
 }

@@ -12,6 +12,7 @@
  * the precondition would mean 412 there, which helps no client.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 
 const secret = randomBytes(32);
 
@@ -37,4 +38,11 @@ export function isNotModified(ifNoneMatch: string | null | undefined, tag: strin
 /** The headers of an answer to GET, also of a 304. */
 export function taggedHeaders(tag: string): Readonly<Record<string, string>> {
   return { etag: tag, 'cache-control': cacheControl, vary: varies };
+}
+
+/** Sends a 304 if the client has the answer already. Otherwise returns false. */
+export function sendNotModified(tag: string, asked: IncomingHttpHeaders, response: ServerResponse): boolean {
+  if (!isNotModified(asked['if-none-match'], tag)) return false;
+  response.writeHead(304, taggedHeaders(tag)).end();
+  return true;
 }

@@ -8,8 +8,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type ContentCoding, contentCoding } from './accept-encoding.ts';
-import { leastBytes } from './compression.ts';
-import { entityTag, isNotModified, taggedHeaders } from './entity-tag.ts';
+import { codedBody, leastBytes } from './compression.ts';
+import { entityTag, sendNotModified, taggedHeaders } from './entity-tag.ts';
 
 type Coding = 'br' | 'gzip';
 
@@ -50,20 +50,12 @@ export class SharedBody {
   /** Answers a GET, or a HEAD: 304 if the client has the body already. */
   async send({ method, headers: asked }: IncomingMessage, response: ServerResponse): Promise<void> {
     const { type, headers } = this.#options;
-    if (isNotModified(asked['if-none-match'], this.#tag)) {
-      response.writeHead(304, taggedHeaders(this.#tag)).end();
-      return;
-    }
+    if (sendNotModified(this.#tag, asked, response)) return;
     const coding = this.#codingFor(asked['accept-encoding']);
     const body = coding === 'identity' ? this.#body : await this.#in(coding);
+    const coded = codedBody(body, body.length, coding);
     response
-      .writeHead(200, {
-        'content-type': type,
-        'content-length': String(body.length),
-        ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
-        ...taggedHeaders(this.#tag),
-        ...headers,
-      })
+      .writeHead(200, { 'content-type': type, ...coded.headers, ...taggedHeaders(this.#tag), ...headers })
       .end(method === 'HEAD' ? undefined : body);
   }
 
