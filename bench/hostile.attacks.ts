@@ -33,7 +33,7 @@ async function flood(
       count += 1;
       await new Promise<void>((resolve) => {
         const method = body === undefined ? 'GET' : 'POST';
-        const stop = AbortSignal.timeout(Math.max(1, until - performance.now()));
+        const stop = AbortSignal.timeout(Math.ceil(Math.max(1, until - performance.now())));
         const sent = request({ host, port, path, method, agent, headers, signal: stop }, (response) => {
           response.resume().once('close', resolve);
         });
@@ -162,7 +162,8 @@ export const attacks: Readonly<Record<string, Attack>> = {
     return await hold(target, 1000, () => `${head}\x81\xff\0\0\0\0\0\x10\0\0\0\0\0\0${'x'.repeat(200_000)}`);
   },
   'paths through long lists': queries(
-    () => '{ benchExampleComLongs(filter: { path: [{ path: "spec.any.list[]", eq: "nothing" }] }) { totalCount } }',
+    (at) =>
+      `{ twoPortolanExampleGadgets(filter: { path: [{ path: "spec.any.list[]", eq: "nothing ${at}" }] }) { totalCount } }`,
   ),
   async 'subscriptions at once'({ port, tokens, seconds }) {
     const until = performance.now() + seconds * 1000;

@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startSimCluster } from '../src/sim/sim-cluster.ts';
+import { gadgetCrd } from '../test/kit/gadget-crd.ts';
 import { type GatewayProcess, startGatewayProcess } from '../test/kit/gateway-process.ts';
 import { attacks } from './hostile.attacks.ts';
 import type { AttackOrder } from './hostile.child.ts';
@@ -38,32 +39,6 @@ const users = [
   { token: 'trudy', user: 'trudy', groups: ['system:masters'] },
 ];
 
-const longs = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'longs.bench.example.com' },
-  spec: {
-    group: 'bench.example.com',
-    scope: 'Cluster',
-    names: { plural: 'longs', singular: 'long', kind: 'Long', listKind: 'LongList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: {
-              spec: { type: 'object', properties: { any: { 'x-kubernetes-preserve-unknown-fields': true } } },
-            },
-          },
-        },
-      },
-    ],
-  },
-};
-
 interface Seen {
   readonly attack: string;
   readonly count: number;
@@ -87,9 +62,19 @@ export async function run(args: readonly string[]): Promise<void> {
   const words = values.attacks.split(',');
   const chosen = Object.keys(attacks).filter((name) => words.some((word) => name.includes(word)));
   const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const sim = await startSimCluster({ objects: 'demo', pods: Number(values.pods), crds: [longs], features: { users } });
+  const sim = await startSimCluster({
+    objects: 'demo',
+    pods: Number(values.pods),
+    crds: [gadgetCrd({ any: { 'x-kubernetes-preserve-unknown-fields': true } })],
+    features: { users },
+  });
   const list = Array.from({ length: 20_000 }, (_, index) => `element-${index}`);
-  sim.create({ apiVersion: 'bench.example.com/v1', kind: 'Long', metadata: { name: 'long' }, spec: { any: { list } } });
+  sim.create({
+    apiVersion: 'two.portolan.example/v1',
+    kind: 'Gadget',
+    metadata: { name: 'long', namespace: 'default' },
+    spec: { any: { list } },
+  });
   const kubeconfig = join(directory, 'kubeconfig');
   writeFileSync(kubeconfig, sim.kubeconfig());
   const given = [
@@ -106,8 +91,10 @@ export async function run(args: readonly string[]): Promise<void> {
   const attackers = fork(fileURLToPath(new URL('./hostile.child.ts', import.meta.url)), [], {
     execArgv: [...process.execArgv],
   });
+  const ended = once(attackers, 'exit').then(([code]) => Promise.reject(new Error(`the attackers ended with ${code}`)));
+  ended.catch(() => {});
   try {
-    await once(attackers, 'message');
+    await Promise.race([once(attackers, 'message'), ended]);
     spawnSync('taskset', ['-acp', '1', String(attackers.pid)]);
     const ready = new URL('/readyz', gateway.url);
     while ((await fetch(ready)).status !== 200) await sleep(200);
@@ -118,7 +105,7 @@ export async function run(args: readonly string[]): Promise<void> {
       const target = { port: Number(new URL(gateway.url).port), tokens: ['mallory', 'trudy'] as const, seconds };
       const during = await watched(gateway, attack, async () => {
         attackers.send({ attack, target } satisfies AttackOrder);
-        const [{ count }] = (await once(attackers, 'message')) as [{ count: number }];
+        const [{ count }] = (await Promise.race([once(attackers, 'message'), ended])) as [{ count: number }];
         return count;
       });
       print(during);
@@ -127,7 +114,7 @@ export async function run(args: readonly string[]): Promise<void> {
     }
     report(idle, seen);
   } finally {
-    attackers.disconnect();
+    if (attackers.connected) attackers.disconnect();
     await gateway.close();
     await sim.close();
     rmSync(directory, { recursive: true, force: true });
