@@ -489,7 +489,8 @@ export const catalogue: readonly Fault[] = [
   {
     number: 51,
     title: 'A right is revoked while the rules are stale',
-    holds: 'Nobody sees anything once the rules are older than a minute. A revocation that is received counts at once.',
+    holds:
+      'When the rules are older than a minute, every caller sees nothing. A revocation that is received counts at once.',
     tests: [
       on('test/fails-closed.test.ts')('when the API server has not confirmed the roles for a minute'),
       on('test/live-rights.property.test.ts')('a client has what its caller may see, whatever becomes of the rights'),

@@ -1,6 +1,6 @@
 /**
- * How deep a JSON value may nest to be shown. The API server takes 10,000 levels; the writers of JSON and YAML recurse once for each level and
- * would overflow the stack, and with it the whole answer. SQLite reads 1,000 levels, so deeper objects are stored as text.
+ * How deep a JSON value may nest to be shown. The API server takes 10,000 levels. The writers of JSON and YAML recurse once for each level.
+ * A deep value would overflow the stack and lose the whole answer. SQLite reads 1,000 levels, so deeper objects are stored as text.
  */
 import { PortolanError } from '../../base/errors.ts';
 

@@ -13,7 +13,10 @@ import { rootPart } from './root-parts.ts';
 /** Introspection fields whose answers grow with the schema. An answer without them is short. */
 const long = new Set(['types', 'fields', 'inputFields', 'possibleTypes']);
 
-/** Does a query ask for introspection whose answer may be long? The document is valid. @param operationName null where the document has one operation. */
+/**
+ * Does a query ask for introspection whose answer may be long? The document is valid.
+ * @param operationName null where the document has one operation.
+ */
 export function asksIntrospection(document: DocumentNode, operationName: string | null): boolean {
   const operation = getOperationAST(document, operationName);
   if (operation?.operation !== OperationTypeNode.QUERY) return false;

@@ -3,8 +3,8 @@
  * except for managedFields, whose text is beside it.
  *
  * It rejects every line that the store cannot identify with a ProtocolError: invalid JSON, an unknown type, or an object of another
- * kind. An object without name, uid or resourceVersion is rejected too, except a uid that the listed objects lack as well. The watch ends there, and its resourceVersion stays before
- * the line.
+ * kind. An object without name, uid or resourceVersion is rejected too. A uid may be missing if the listed objects have none either. The
+ * watch ends there, and its resourceVersion stays before the line.
  *
  * Example: `{"type":"ADDED","object":{…}}` becomes an event of type `ADDED` with the text `{…}`.
  */

@@ -8,9 +8,9 @@
  *   supported: a collection that is refused, or fails twice, lists for an hour
  *                three refusals in a row  -> every collection lists for an hour
  *
- * A collection whose stream is not answered, stops without an end mark, or breaks off after half a minute, lists at once and for an
- * hour: another stream would probably cost the same time again. One that fails twice before it is opened, while other collections are
- * read, lists once: its server may fail only in streams.
+ * A stream may get no answer, stop without an end mark, or break off after half a minute. Then the collection lists at once and for an
+ * hour, because another stream would probably cost the same time again. A stream may also fail twice before it opens, while other
+ * collections are read. Then the collection lists once, because its server may fail only in streams.
  *
  * So a server that refuses the parameter costs one request, and one that ignores it costs two short deadlines, for any number of
  * resources.

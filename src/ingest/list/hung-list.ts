@@ -1,10 +1,11 @@
 /**
  * Looks after a list that receives nothing. A server that hangs may never answer the request, even when it is sound again.
  *
- *   no byte for `lookMs` -> a list of one object
- *     -> no answer, or an error: the server is sick (reported), looked at again
- *     -> an answer, and the server was sick before: the list is cut, to be sent again
- *     -> an answer, and nothing is known against the server: the list is only slow, and is left alone
+ * When a list has received no byte for `lookMs`, a list of one object looks at the server:
+ *
+ *   no answer, or an error                    the server is sick: it is reported, and looked at again
+ *   an answer, and the server was sick        the list is cut, and sent again
+ *   an answer, and the server was not sick    the list is only slow: it is left alone
  *
  * So a slow list is not sent twice, and a list that hangs is right a few seconds after its server is.
  */

@@ -2,9 +2,10 @@
  * Bounds the connections without a caller: those on which no request with accepted credentials has come yet, and WebSockets before
  * `connection_init`. Nobody can be charged for them.
  *
- *   opened -> a caller is known: it is no longer counted here
- *          -> one connection too many: the one that has waited longest is ended
- *          -> a WebSocket sends more than `mostBytes` before its caller is known: it is ended
+ *   a connection opens                                        it counts
+ *   its caller is known, or it closes                         it no longer counts
+ *   one connection too many                                   the oldest connection that counts ends
+ *   a WebSocket sends more than `mostCallerlessBytes` first   it ends
  *
  * A client sends its credentials at once, so it is never the one that waits longest while others wait. A flood ends its own connections.
  */
