@@ -96,16 +96,13 @@ export class ReadConnection {
     this.end();
     const database = this.#connect();
     database.statement('BEGIN').run();
-    try {
+    return database.finish(() => {
       const version = dataVersion(database);
       if (this.#known?.version !== version) {
         this.#known = { version, since: this.#checkedAt, snapshot: readSnapshot(database), rows: new WeakMap() };
       }
       return this.#known.snapshot;
-    } catch (error) {
-      database.statement('ROLLBACK').run();
-      throw error;
-    }
+    });
   }
 
   /** Idempotent. */

@@ -322,3 +322,19 @@ test('a file that is shorter than it says is damaged, and a read of it is no def
   });
   expect(found).toEqual([{ inode: statSync(file).ino, reason: expect.any(String) }]);
 });
+
+test('a lease that cannot begin, because the files were cut, is no defect: SQLite has ended the transaction by itself', async () => {
+  const file = storeFile();
+  const writer = openWriter(file, { checkpoints: 'inline' });
+  const handle = writer.declare(describedResource());
+  const replace = writer.replace(handle);
+  replace.put([pod({ name: 'a', rv: 1 })]);
+  await replace.commit('1');
+  const reader = openReader(file, { readers: 1 });
+  onTestFinished(() => reader.close());
+  await reader.lease((lease) => lease.all(names));
+  writer.apply(handle, [event('ADDED', { name: 'b', rv: 2 })], '2');
+  writer.close();
+  for (const path of [file, `${file}-wal`]) truncateSync(path, 0);
+  await expect(reader.lease((lease) => lease.all(names))).rejects.toMatchObject({ code: 'CACHE_NOT_READY' });
+});
