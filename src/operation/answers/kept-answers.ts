@@ -235,7 +235,7 @@ export class KeptAnswers {
     const { pages, rights, monotonic } = this.#options;
     if (monotonic() >= known.until) return false;
     const { statement } = rights;
-    const read = pages.pagesNow(statement === null ? [known.statement] : [known.statement, statement], [], 'proof');
+    const read = pages.pagesNow(statement === null ? [known.statement] : [known.statement, statement], []);
     if (read === null || read === 'spent') return 'unknown';
     const [[row] = [], rightsRows = []] = read.rows as readonly (readonly Row[])[];
     if (statement !== null && !rights.isCurrent(read.epoch, rightsRows)) return 'unknown';

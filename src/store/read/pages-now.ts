@@ -40,15 +40,11 @@ export class PagesNow {
   }
 
   /** Reads the pages. `spent` when the budget is used up. Null after an error, which a reader thread can reproduce and report. */
-  read(
-    statements: readonly Statement[],
-    pages: readonly PageRequest[],
-    use: 'answer' | 'proof' = 'answer',
-  ): PagesRead | 'spent' | null {
+  read(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead | 'spent' | null {
     this.#ticks = mostRows / rowsPerTick;
     this.#until = this.#clock.monotonic() + this.#mostMs;
     try {
-      return this.#connection.pages(statements, pages, use);
+      return this.#connection.pages(statements, pages);
     } catch (error) {
       return error === spent ? 'spent' : null;
     }

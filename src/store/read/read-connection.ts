@@ -168,15 +168,7 @@ export class ReadConnection {
   }
 
   /** Reads the statements and pages in one snapshot, and ends the snapshot. */
-  pages(
-    statements: readonly Statement[],
-    pages: readonly PageRequest[],
-    use: 'answer' | 'proof' = 'answer',
-  ): PagesRead {
-    if (use === 'proof') {
-      if (this.#seal.isLost) this.#refuseIfLost();
-      return this.#pages(statements, pages);
-    }
+  pages(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead {
     return this.#sealed(() => this.#pages(statements, pages));
   }
 

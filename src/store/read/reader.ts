@@ -167,13 +167,9 @@ class ReaderPool implements PooledReader, PageReader {
     }
   }
 
-  pagesNow(
-    statements: readonly Statement[],
-    pages: readonly PageRequest[],
-    use: 'answer' | 'proof' = 'answer',
-  ): PagesRead | 'spent' | null {
+  pagesNow(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead | 'spent' | null {
     if (this.#closed || !this.#gate.isOpenForShort(this.#leases.size)) return null;
-    return this.#now.read(statements, pages, use);
+    return this.#now.read(statements, pages);
   }
 
   async close(): Promise<void> {

@@ -70,11 +70,6 @@ export interface PageReader {
   /**
    * Reads synchronously on the calling thread. For pages that scan few rows; their loops call tick() at every eighth row.
    * Returns `spent` when the budget is used up, and null when reading here is impossible. The caller may then use a reader thread.
-   * @param use a proof compares the rows with known ones. Bytes of another program prove nothing, so the files are not looked at.
    */
-  pagesNow(
-    statements: readonly Statement[],
-    pages: readonly PageRequest[],
-    use?: 'answer' | 'proof',
-  ): PagesRead | 'spent' | null;
+  pagesNow(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead | 'spent' | null;
 }
