@@ -15,6 +15,8 @@ import { randomObjects, randomScopes, scopedStore } from './kit/scoped-world.ts'
 const runs = Number(process.env['PORTOLAN_KEPT_ANSWERS'] ?? '12');
 const questions = 8;
 const steps = 200;
+/** Seeds that failed: a page of no objects was warned of unknown namespaces by the executor alone. */
+const failedBefore = [208_914];
 
 test('an answer from memory is the answer of the store', { timeout: 600_000 }, async () => {
   const world = await scopedStore({ engine: { answerCacheBytes: 4_000_000 } });
@@ -46,7 +48,7 @@ test('an answer from memory is the answer of the store', { timeout: 600_000 }, a
         expect(mine, `seed ${seed}, step ${step}: ${query}`).toEqual(executors);
       }
     }),
-    { numRuns: runs, endOnFailure: true },
+    { numRuns: runs, endOnFailure: true, examples: failedBefore.map((seed): [number] => [seed]) },
   );
   const { hits, misses } = answers.facts;
   expect(hits).toBeGreaterThan((hits + misses) / 10);

@@ -50,6 +50,9 @@ test.each<[string, string, readonly string[]]>([
 test.each([
   'filter: { namespaces: ["default"] }',
   'filter: { namespaces: ["default", "none"] }',
+  // A page of no objects, of a list with a match.
+  'filter: { namespaces: ["default", "none"] }, first: 0',
+  'filter: { namespaces: ["default", "none"] }, last: 0',
   'filter: { namespaces: ["default"], clusters: ["east"], metadata: { name: { eq: "b" } } }',
   'filter: { not: { namespaces: ["none"] }, metadata: { name: { eq: "b" } } }',
 ])('no warning where objects match, or the names exist: %s', async (args) => {

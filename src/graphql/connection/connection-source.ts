@@ -155,7 +155,7 @@ export class ListConnection implements ConnectionSource {
     this.#result ??= this.#read(async (lease, view) => {
       const result = await listPage(lease, view, this.#plan);
       this.#operation.cost.charge(result.rows.length * this.#objectCost);
-      if (result.rows.length === 0) await this.#warn(lease, view);
+      if (result.found === 0) await this.#warn(lease, view);
       return result;
     });
     return this.#result;

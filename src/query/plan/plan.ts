@@ -94,6 +94,11 @@ export interface ListResult {
   readonly hasPreviousPage: boolean;
 }
 
+/** `found` counts the rows read: a page of 0 objects finds 1 when its list has a match. */
+export interface FoundPage extends ListResult {
+  readonly found: number;
+}
+
 /** The order keys of an object: one for each term, null for an absent leaf. The identity breaks ties. */
 export type OrderKeys = readonly (OrderKey | null)[];
 

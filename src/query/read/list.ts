@@ -17,8 +17,8 @@ import { decodeCursor, encodeCursor } from '../plan/cursor.ts';
 import type { Identity } from '../plan/filter.ts';
 import { fingerprintOf } from '../plan/fingerprint.ts';
 import {
+  type FoundPage,
   type ListPlan,
-  type ListResult,
   type ListRow,
   neighboursOf,
   type ObjectRow,
@@ -37,7 +37,7 @@ import { orderSteps } from './order-steps.ts';
  * Reads one page. A kind without tables in the view has no rows.
  * @throws PortolanError BAD_USER_INPUT for a cursor that is malformed or of another list; TIMEOUT when the lease ends.
  */
-export async function listPage(lease: Lease, view: View, plan: ListPlan): Promise<ListResult> {
+export async function listPage(lease: Lease, view: View, plan: ListPlan): Promise<FoundPage> {
   const { page } = plan;
   const backward = page.direction === 'backward';
   const fingerprint = fingerprintOf(plan);
@@ -61,7 +61,7 @@ export async function listPage(lease: Lease, view: View, plan: ListPlan): Promis
       : await byKeys(lease, lists, plan, { backward, offset });
   const rows = found.slice(0, page.limit).map(({ row, keys }) => listRow(row, keys, fingerprint));
   if (backward) rows.reverse();
-  return { rows, ...neighboursOf(page, found.length) };
+  return { rows, found: found.length, ...neighboursOf(page, found.length) };
 }
 
 /**

@@ -251,12 +251,14 @@ test('a page of no objects tells whether there are any', async () => {
   const none: Page = { direction: 'forward', limit: 0, after: null };
   expect(await read(store, [promotedKey], everything, [], none)).toEqual({
     rows: [],
+    found: 0,
     hasNextPage: false,
     hasPreviousPage: false,
   });
   world.apply({ key: promotedKey, cluster: 'west', namespace: 'a', name: 'n1' }, { size: 1, label: null }, false);
   expect(await read(store, [promotedKey], everything, [], none)).toEqual({
     rows: [],
+    found: 1,
     hasNextPage: true,
     hasPreviousPage: false,
   });
