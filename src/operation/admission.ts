@@ -8,12 +8,14 @@
  *                                                       caller more than was known
  *   prepared answer (no Operation)    -> finish         counts and logs in the same way
  *   operation that cannot run         -> refuse         counts its error code
- *   every operation of a caller       -> limits         what one caller may have in flight (caller-limits.ts)
+ *   every operation of a caller       -> turns          begins in a turn of the event loop that is not long yet (loop-queue.ts)
+ *                                     -> limits         what one caller may have in flight (caller-limits.ts)
  *
  * Invariant: each operation is counted exactly once, by `refuse` or `finish` (`run` calls `finish`). They describe its span too, so a
  * span is the same whichever way the operation came.
  */
 import type { Authenticate, Caller, Credentials } from '../access/caller.ts';
+import { LoopQueue } from '../base/loop-queue.ts';
 import { noSpan, type Span, within } from '../base/tracing.ts';
 import type { Awaited } from '../query/plan/not-ready.ts';
 import { type AuditLog, noAudit } from './audit.ts';
@@ -77,6 +79,8 @@ export class Admission<G extends ServedKinds = ServedKinds> {
   readonly source: OperationSource<G>;
   readonly callerOf: Authenticate;
   readonly limits: CallerLimits;
+  /** In which each entry point begins its operations, by the caller's name. */
+  readonly turns = new LoopQueue();
   readonly audit: AuditLog;
   readonly #counters: OperationCounters | null;
 

@@ -137,6 +137,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         drain.add(() => endStream(response)),
       );
       response.once('close', unsent.watch(request.socket));
+      // Whoever writes the events.
+      const write = response.write.bind(response) as (...given: readonly unknown[]) => boolean;
+      response.write = (...given: readonly unknown[]): boolean => {
+        const isTaken = write(...given);
+        unsent.check(request.socket);
+        return isTaken;
+      };
     }
     let isShared = false;
     // Node emits it when the last byte has been handed to the socket.
@@ -162,7 +169,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.keepAliveTimeout = options.keepAliveMs ?? 75_000;
   // One message in each turn of the event loop, so that many messages at once do not delay other connections.
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes, allowSynchronousEvents: false });
-  const protocol = serveWebSockets(yoga, admission, sockets, { ...options, drain });
+  const protocol = serveWebSockets(yoga, admission, sockets, { ...options, drain, unsent });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refused = refusedRequest(request, { crossOrigin, audit: admission.audit, isOpen });
     if (refused !== null) return refuseUpgrade(socket, refused.status, refused.type, refused.body);

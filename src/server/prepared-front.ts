@@ -198,6 +198,10 @@ export function preparedFront(yoga: Yoga, { admission, prepared, documents }: Pr
       response.once('close', over);
       const look = (caller: Caller): void => {
         response.off('close', over);
+        if (response.closed) {
+          resolve();
+          return;
+        }
         const body = method === 'GET' ? null : (request.read() as Buffer | null);
         const { headers } = request;
         const text = body === null ? must(request.url, 'the URL of a request') : body.toString('utf8');
@@ -222,14 +226,21 @@ export function preparedFront(yoga: Yoga, { admission, prepared, documents }: Pr
         if (sent === null) resolve();
         else sent.then(over, reject);
       };
+      const begin = (caller: Caller): void =>
+        admission.turns.enter(caller.name, () => {
+          try {
+            look(caller);
+          } catch (error) {
+            reject(error);
+          }
+        });
       const whenReadable = (caller: Caller): void => {
-        if (method === 'GET' || request.readableLength > 0) look(caller);
-        else request.once('readable', () => look(caller));
+        if (method === 'GET' || request.readableLength > 0) begin(caller);
+        else request.once('readable', () => begin(caller));
       };
       const refused = (): void => void answerByYoga(yoga, request, response, { span }).then(over, reject);
       if (known instanceof Promise) known.then(whenReadable, refused).catch(reject);
-      else if (method === 'GET') look(known);
-      else request.once('readable', () => look(known));
+      else whenReadable(known);
     });
   };
 }

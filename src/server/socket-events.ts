@@ -1,5 +1,6 @@
 /**
- * Sends the events of a subscription over a WebSocket, as `next` messages of the graphql-transport-ws protocol.
+ * Sends the results of an operation over a WebSocket, as `next` messages of the graphql-transport-ws protocol: the events of a
+ * subscription, or the one result of a query.
  *
  *   events.next() -> text (shared by subscribers that have the event in common) -> network -> events.next() …
  *   push(result)  -> text -> network, while events.next() waits
@@ -14,19 +15,25 @@ import type { ExecutionResult } from 'graphql';
 import type { WebSocket } from 'ws';
 import { endingGenerator } from '../base/ending-generator.ts';
 import { jsonOf, type PushOutlet } from '../graphql/generation/shared-results.ts';
-import { defaultUnsentBounds } from './connections/unsent-answers.ts';
+
+type Connection = Pick<Socket, 'cork' | 'uncork'>;
 
 /**
  * The messages of one connection that are made in the same turn of the event loop, written together: one system call instead of one for
  * each message. A connection often has several subscriptions that one change concerns.
  */
 export class JointWrites {
-  readonly #connection: Pick<Socket, 'cork' | 'uncork'>;
+  readonly #connection: Connection;
+  readonly #onWritten: () => void;
   #isHeld = false;
 
-  /** @param connection the connection under the WebSocket */
-  constructor(connection: Pick<Socket, 'cork' | 'uncork'>) {
+  /**
+   * @param connection the connection under the WebSocket
+   * @param onWritten called after each message
+   */
+  constructor(connection: Connection, onWritten: () => void = () => {}) {
     this.#connection = connection;
+    this.#onWritten = onWritten;
   }
 
   /** Holds what is written from now on until the end of the turn. */
@@ -35,6 +42,11 @@ export class JointWrites {
     this.#isHeld = true;
     this.#connection.cork();
     process.nextTick(() => this.release());
+  }
+
+  /** Notes that a message was written. */
+  written(): void {
+    this.#onWritten();
   }
 
   /** Writes what is held. */
@@ -47,9 +59,6 @@ export class JointWrites {
 
 /** Bytes of a connection that wait for the network, above which nothing is pushed. */
 const mostPushed = 64 * 1024;
-
-/** Bytes of a connection that wait for the network, at which it is ended: its client does not read what its subscriptions send. */
-const mostWaiting = defaultUnsentBounds.perCaller;
 
 /** Bytes of a result from which it is not copied. */
 const leastFragment = 4096;
@@ -80,25 +89,41 @@ export class SocketEvents implements PushOutlet {
     return true;
   }
 
+  /** As `send`, for one result. @param onSent called when the network has taken it, or when it is not wanted any more; maybe again */
+  sendOne(result: ExecutionResult, onSent: () => void): AsyncGenerator<ExecutionResult, void, undefined> {
+    return endingGenerator<ExecutionResult>(
+      async () => {
+        await this.#send(result).finally(onSent);
+        return { done: true, value: undefined };
+      },
+      async () => onSent(),
+    );
+  }
+
   /** The events, sent. The stream yields nothing, and ends as the events do. */
   send(events: AsyncIterable<ExecutionResult>): AsyncGenerator<ExecutionResult, void, undefined> {
     const inner = events[Symbol.asyncIterator]();
     return endingGenerator<ExecutionResult>(
       async () => {
-        for (;;) {
-          const step = await inner.next();
-          if (step.done === true) return { done: true, value: undefined };
-          try {
-            await this.#send(step.value);
-          } catch (error) {
-            // The connection is lost. A loop over the events would end them, and this is one.
-            await inner.return?.();
-            throw error;
-          }
-        }
+        while (await this.#pass(inner));
+        return { done: true, value: undefined };
       },
       async () => inner.return?.(),
     );
+  }
+
+  /** Sends the next event; false at the end. A call of its own, because its frame holds the event until it returns. */
+  async #pass(inner: AsyncIterator<ExecutionResult>): Promise<boolean> {
+    const step = await inner.next();
+    if (step.done === true) return false;
+    try {
+      await this.#send(step.value);
+      return true;
+    } catch (error) {
+      // The connection is lost. A loop over the events would end them, and this is one.
+      await inner.return?.();
+      throw error;
+    }
   }
 
   /** Resolves when the network has taken the message, so that a slow client slows its subscription. */
@@ -113,16 +138,16 @@ export class SocketEvents implements PushOutlet {
   /** A long result is sent as a fragment of its own (RFC 6455, 5.4): so its bytes are not copied for each subscriber. */
   #write(result: ExecutionResult, done?: (error?: Error | null) => void): void {
     const socket = this.#socket;
-    if (socket.bufferedAmount > mostWaiting) socket.terminate();
     const payload = jsonOf(result);
     this.#writes.hold();
     if (payload.length < leastFragment) {
       socket.send(this.#message(payload), whole, done);
-      return;
+    } else {
+      socket.send(this.#begin, part);
+      socket.send(payload, part);
+      socket.send(end, whole, done);
     }
-    socket.send(this.#begin, part);
-    socket.send(payload, part);
-    socket.send(end, whole, done);
+    this.#writes.written();
   }
 
   #message(payload: Buffer): Buffer {

@@ -27,6 +27,7 @@ import type { Generation } from '../graphql/generation/generation.ts';
 import type { Admission } from '../operation/admission.ts';
 import { denialCodes } from '../operation/audit.ts';
 import { keepValid } from '../operation/keep-valid.ts';
+import type { UnsentAnswers } from './connections/unsent-answers.ts';
 import type { Drain } from './drain.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
 import { codedError } from './plugins/coded-error.ts';
@@ -47,6 +48,8 @@ interface Connection {
   credentials: Credentials | null;
   /** The payload of `connection_init`. */
   params: Readonly<Record<string, unknown>> | undefined;
+  /** Messages that wait for their turn. */
+  waiting: number;
 }
 
 type Enveloped = Pick<ReturnType<Yoga['getEnveloped']>, 'execute' | 'subscribe'>;
@@ -71,6 +74,7 @@ interface WebSocketOptions {
   readonly log: Logger;
   readonly checkCallersMs?: number;
   readonly drain: Drain;
+  readonly unsent: UnsentAnswers;
   readonly tracer?: Tracer;
 }
 
@@ -79,7 +83,7 @@ export function serveWebSockets(
   yoga: Yoga,
   admission: Admission<Generation>,
   sockets: WebSocketServer,
-  { log, checkCallersMs, drain, tracer = noTracer }: WebSocketOptions,
+  { log, checkCallersMs, drain, unsent, tracer = noTracer }: WebSocketOptions,
 ): { dispose(): Promise<void> } {
   const protocol = makeServer<Record<string, unknown>, Connection>({
     execute: (args) => (args as Args).rootValue.execute(args) as Promise<ExecutionResult>,
@@ -123,6 +127,7 @@ export function serveWebSockets(
     onSubscribe: async ({ extra }, id, params) => {
       const span = beginMessage(tracer, 'GraphQL Operation', extra.request, [params.extensions, extra.params]);
       try {
+        await turnOf(admission, extra);
         return await prepare(yoga, params, extra, id, span);
       } catch (error) {
         const errors: readonly unknown[] = Array.isArray(error) ? error : [error];
@@ -137,7 +142,7 @@ export function serveWebSockets(
   const alive = new WeakSet<WebSocket>();
   const pings = setInterval(() => {
     for (const socket of sockets.clients) {
-      if (!alive.delete(socket)) socket.terminate();
+      if (!alive.delete(socket) && !socket.isPaused) socket.terminate();
       else socket.ping();
     }
   }, heartbeat);
@@ -148,10 +153,11 @@ export function serveWebSockets(
     alive.add(socket);
     socket.on('pong', () => alive.add(socket));
     socket.on('error', (error) => log.debug({ error: messageOf(error) }, 'a WebSocket failed'));
+    const written = (): void => unsent.check(request.socket);
     const closed = protocol.opened(
       {
         protocol: socket.protocol,
-        send: (text) => sendText(socket, text),
+        send: (text) => sendText(socket, text, written),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (take) => {
           socket.on('message', (text: Buffer) => {
@@ -164,12 +170,13 @@ export function serveWebSockets(
       },
       {
         socket,
-        writes: new JointWrites(request.socket),
+        writes: new JointWrites(request.socket, written),
         signal: lost.signal,
         request,
         caller: null,
         credentials: null,
         params: undefined,
+        waiting: 0,
         close: (code, reason) => socket.close(code, reason),
       },
     );
@@ -204,6 +211,7 @@ async function prepare(
   const caller = must(known, 'a connection is initialised before it subscribes');
   requireValid(caller, Date.now());
   const outlet = new SocketEvents(socket, writes, id);
+  const { promise: sent, resolve: onSent } = Promise.withResolvers<void>();
   const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({
     outlet,
     // Yoga's name for the request of Node's server; the audit has its address.
@@ -213,6 +221,7 @@ async function prepare(
     caller,
     credentials,
     span,
+    sent,
   });
   const document = parseCoded(parse, params.query);
   const errors: readonly unknown[] = validate(schema, document);
@@ -229,8 +238,15 @@ async function prepare(
     contextValue: await contextFactory(),
     rootValue: {
       execute: async (args: ExecutionArgs) => {
-        const outcome = await Promise.resolve(execute(args)).finally(() => span.end());
-        return isAsyncIterable<ExecutionResult>(outcome) ? outlet.send(outcome) : outcome;
+        try {
+          const outcome = await execute(args);
+          return isAsyncIterable<ExecutionResult>(outcome) ? outlet.send(outcome) : outlet.sendOne(outcome, onSent);
+        } catch (error) {
+          onSent();
+          throw error;
+        } finally {
+          span.end();
+        }
       },
       subscribe: async (args: ExecutionArgs) => {
         const outcome = await subscribe(args);
@@ -272,9 +288,20 @@ function withoutHttp(error: GraphQLError): GraphQLError {
 }
 
 /** Resolves when the text has been written to the network, so that a slow client slows its subscription. */
-function sendText(socket: WebSocket, text: string): Promise<void> {
+function sendText(socket: WebSocket, text: string, written: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     if (socket.readyState !== socket.OPEN) return resolve();
     socket.send(text, (error) => (error ? reject(error) : resolve()));
+    written();
   });
+}
+
+/** Resolves when the connection's caller may begin an operation. Until then no more messages of the connection are read. */
+async function turnOf({ turns }: Admission<Generation>, connection: Connection): Promise<void> {
+  const { caller, socket } = connection;
+  connection.waiting += 1;
+  socket.pause();
+  await turns.turn(caller?.name ?? '');
+  connection.waiting -= 1;
+  if (connection.waiting === 0) socket.resume();
 }

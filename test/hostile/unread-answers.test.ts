@@ -1,7 +1,9 @@
 /** Clients that ask and do not read: their answers are bounded, and others are answered. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { queryObjects } from 'node:v8';
 import { expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
 import type { Caller } from '../../src/access/caller.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { defaultBounds } from '../../src/operation/caller-limits.ts';
@@ -176,14 +178,96 @@ test.each([
   await eventually(async () => expect(await codeOf(server, 'mallory', small)).toBe('OK'), 20_000);
 });
 
-test('a WebSocket that takes nothing of its answers ends', async () => {
-  const server = await gateway({ stalledMs: 500 });
+/** A WebSocket of a caller, which reads nothing from now on. */
+async function openUnreadSocket(server: RunningServer, name: string): Promise<Client> {
   const client = await open(server);
   await upgrade(client.socket);
-  client.socket.write(frame(JSON.stringify({ type: 'connection_init', payload: { name: 'mallory' } })));
+  client.socket.write(frame(JSON.stringify({ type: 'connection_init', payload: { name } })));
   await once(client.socket, 'data');
   client.socket.pause();
-  client.socket.write(frame(JSON.stringify({ type: 'subscribe', id: '1', payload: { query: executed } })));
+  return client;
+}
+
+const subscribe = (id: number, query: string): Buffer =>
+  frame(JSON.stringify({ type: 'subscribe', id: String(id), payload: { query } }));
+
+test('a query over WebSocket is in flight until its answer is sent, or its connection ends', async () => {
+  const server = await gateway({}, 2);
+  const sockets = [await openUnreadSocket(server, 'mallory'), await openUnreadSocket(server, 'mallory')];
+  for (const { socket } of sockets) socket.write(subscribe(1, executed));
+  // By then both answers are made.
+  await pause(3000);
+  await eventually(async () => expect(await codeOf(server, 'mallory', small)).toBe('TOO_MANY_REQUESTS'), 20_000);
+  expect(await codeOf(server, 'olga', small)).toBe('OK');
+  const [first, second] = sockets;
+  second?.socket.destroy();
+  await eventually(async () => expect(await codeOf(server, 'mallory', small)).toBe('OK'), 20_000);
+  second?.socket.destroy();
+  first?.socket.resume();
+  // Refused, aborted and completed queries are not in flight for ever either.
+  for (let id = 2; id < 8; id += 1) {
+    first?.socket.write(subscribe(id, id % 2 === 0 ? executed : '{ nothing }'));
+    if (id % 3 === 0) first?.socket.write(frame(JSON.stringify({ type: 'complete', id: String(id) })));
+  }
+  await pause(500);
+  first?.socket.destroy();
+  await eventually(async () => {
+    const codes = await Promise.all([codeOf(server, 'mallory', small), codeOf(server, 'mallory', small)]);
+    expect(codes).toEqual(['OK', 'OK']);
+  }, 20_000);
+});
+
+test.each([
+  ['WebSocket', null],
+  ['a stream of events', 'text/event-stream'],
+])('what streams leave unread is bounded at once, not a second later: %s', async (_how, accept) => {
+  const server = await gateway({ perCaller: 2 * answerBytes, everyMs: 600_000 });
+  const unread: Client[] = [];
+  for (let count = 0; count < 6; count += 1) {
+    const query = executed.replace('{ ', 'query @live { ');
+    const client =
+      accept === null ? await openUnreadSocket(server, 'mallory') : await askUnread(server, 'mallory', query, accept);
+    if (accept === null) client.socket.write(subscribe(1, query));
+    unread.push(client);
+    await pause(500);
+  }
+  const whole = await Promise.all(unread.map(readAll));
+  expect(whole.filter((bytes) => bytes < answerBytes).length).toBeGreaterThanOrEqual(3);
+});
+
+test('subscribers that wait for the next result hold none', async () => {
+  const server = await gateway({});
+  const count = 20;
+  // Each runs the query once itself.
+  const query = executed.replace('first: 100', 'first: 10').replace('{ ', 'query @live { ');
+  let first = 0;
+  const connections: WebSocket[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const socket = new WebSocket(server.url.replace('http', 'ws'), 'graphql-transport-ws');
+    onTestFinished(() => socket.terminate());
+    connections.push(socket);
+    await once(socket, 'open');
+    socket.on('message', (data: Buffer) => {
+      if (data.length > 1000) first += 1;
+    });
+    socket.send(JSON.stringify({ type: 'connection_init', payload: { name: `olga ${at}` } }));
+    await once(socket, 'message');
+    socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query } }));
+  }
+  await eventually(async () => expect(first).toBe(count), 20_000);
+  queryObjects(WebSocket);
+  const { heapUsed } = process.memoryUsage();
+  for (const socket of connections) socket.terminate();
+  await eventually(async () => expect(await codeOf(server, 'olga', small)).toBe('OK'));
+  await pause(1000);
+  queryObjects(WebSocket);
+  expect(heapUsed - process.memoryUsage().heapUsed).toBeLessThan(count * 0.2 * megabyte);
+});
+
+test('a WebSocket that takes nothing of its answers ends', async () => {
+  const server = await gateway({ stalledMs: 500 });
+  const client = await openUnreadSocket(server, 'mallory');
+  client.socket.write(subscribe(1, executed));
   await pause(3000);
   expect(await readAll(client)).toBeLessThan(answerBytes);
 });

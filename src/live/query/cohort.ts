@@ -3,14 +3,14 @@
  *
  *   a change concerns the query -> `touch`
  *     -> wait until max(throttle, 20 × the last run, at most 30 s) has passed since the last run
- *     -> run, as one of the members that wait -> another text: the members that wait get the result
- *                                             -> the same text: rest
+ *     -> run, as one of the members that wait -> another digest: the members that wait get the result
+ *                                             -> the same digest: rest
  *
  * A query that reads kinds only by lists is touched by changes of objects that match a filter of the lists before or after. The change feed
  * finds them. Another query is touched by every commit of one of its kinds.
  *
- * Owns: the newest run. Never: keeps a queue. A member that is slow gets the newest run when it asks for the next one. While no member
- * waits, nothing runs.
+ * Owns: the newest run, and its result until every member has it. Never: keeps a queue. A member that is slow gets the newest result when
+ * it asks for the next one. While no member waits, nothing runs.
  *
  * Invariants:
  *   - One run at a time.
@@ -91,11 +91,11 @@ export interface Member<R> {
   /** Executes the query as this member. */
   run(): Promise<LiveRun<R>>;
   /** That of the result which the member has. */
-  text: string;
+  digest: string;
 }
 
 export type Step<R> =
-  | { readonly kind: 'result'; readonly run: LiveRun<R> }
+  | { readonly kind: 'result'; readonly result: R; readonly digest: string }
   /** The member must look whether the cohort is still its own. */
   | { readonly kind: 'interrupted' };
 
@@ -110,7 +110,9 @@ export class Cohort<R> implements Touched {
   readonly #parts: CohortParts;
   readonly #throttle: number;
   readonly #waiting = new Set<Waiting<R>>();
-  #newest: LiveRun<R> | null = null;
+  #newest: Omit<LiveRun<R>, 'result'> | null = null;
+  /** That of the newest run; null when every member has it. */
+  #result: { readonly of: R } | null = null;
   /** When the newest run began. */
   #began = Number.NEGATIVE_INFINITY;
   /** May members of several users be in it? */
@@ -165,11 +167,16 @@ export class Cohort<R> implements Touched {
     this.#take(run);
   }
 
-  /** The next result with another text than the member has. Rejects if a run fails as a whole. */
+  /** The next result with another digest than the member has. Rejects if a run fails as a whole. */
   next(member: Member<R>, signal: AbortSignal): Promise<Step<R>> {
     const newest = this.#newest;
     if (this.#isOwn) return Promise.resolve({ kind: 'interrupted' });
-    if (newest !== null && newest.text !== member.text) return Promise.resolve({ kind: 'result', run: newest });
+    if (newest !== null && newest.digest !== member.digest) {
+      if (this.#result !== null)
+        return Promise.resolve({ kind: 'result', result: this.#result.of, digest: newest.digest });
+      this.#isTouched = true;
+      this.#wake();
+    }
     return new Promise((resolve, reject) => {
       const end = (): void => {
         this.#waiting.delete(waiting);
@@ -190,6 +197,7 @@ export class Cohort<R> implements Touched {
       if (signal.aborted) return interrupted();
       signal.addEventListener('abort', interrupted, { once: true });
       this.#waiting.add(waiting);
+      this.#forgetResult();
       void this.#drive();
     });
   }
@@ -291,7 +299,7 @@ export class Cohort<R> implements Touched {
   }
 
   /** Looks for changes after the snapshot of the run, of kinds whose signals the cohort did not get before. */
-  async #verify({ state }: LiveRun<R>): Promise<void> {
+  async #verify({ state }: Pick<LiveRun<R>, 'state'>): Promise<void> {
     if (state !== null && !(await this.#parts.isUnchanged(state))) this.touch(null, Number.POSITIVE_INFINITY);
   }
 
@@ -301,16 +309,25 @@ export class Cohort<R> implements Touched {
       this.interrupt();
       return;
     }
-    this.#newest = run;
-    const { state, lists } = run;
+    const { result, ...newest } = run;
+    this.#newest = newest;
+    this.#result = { of: result };
+    const { state, lists, digest } = run;
     const watched = new Map(lists.map((list) => [list.kindId, list]));
     const isWatched = state !== null && state.kinds !== 'any' && state.kinds.every((kindId) => watched.has(kindId));
     if (isWatched) this.#watch([...watched.values()], state);
     else this.#unwatch(new Set());
     this.#parts.registered(this, isWatched ? [] : (state?.kinds ?? null));
-    for (const { member, settle } of [...this.#waiting]) if (member.text !== run.text) settle({ kind: 'result', run });
+    for (const { member, settle } of [...this.#waiting])
+      if (member.digest !== digest) settle({ kind: 'result', result, digest });
+    this.#forgetResult();
     this.#wake();
     if (!isWatched) void this.#verify(run);
+  }
+
+  /** Members that wait have the newest result. */
+  #forgetResult(): void {
+    if (this.#waiting.size >= this.#members) this.#result = null;
   }
 
   /** Waits for changes after the run that concern its lists. A wait that goes on from an earlier run has found none. */

@@ -42,7 +42,7 @@ async function world({ runs = 1, milliseconds = 0 } = {}) {
       const state = kindState([kindId], lease, row);
       return {
         result: text,
-        text,
+        digest: text,
         state,
         lists: [],
         scopesId: 's',
@@ -55,10 +55,10 @@ async function world({ runs = 1, milliseconds = 0 } = {}) {
     });
   const join = (key: string, { user = null as string | null, throttle = 100, more = {} } = {}) => {
     const joined = queries.join<string>({ key, scopesId: 's', user, throttle });
-    const member: Member<string> = { text: '', run: () => run(key, more) };
+    const member: Member<string> = { digest: '', run: () => run(key, more) };
     const next = async (): Promise<Step<string>> => {
       const step = await joined.cohort.next(member, never);
-      if (step.kind === 'result') member.text = step.run.text;
+      if (step.kind === 'result') member.digest = step.digest;
       return step;
     };
     return { ...joined, member, next };
@@ -66,7 +66,7 @@ async function world({ runs = 1, milliseconds = 0 } = {}) {
   return { fixture, clock, queries, log, join };
 }
 
-const textOf = (step: Step<string>): string => (step.kind === 'result' ? step.run.text : step.kind);
+const textOf = (step: Step<string>): string => (step.kind === 'result' ? step.digest : step.kind);
 
 describe('a cohort', () => {
   test('runs once for all its members, and rests while its kinds do not change', async () => {
@@ -121,7 +121,7 @@ describe('a cohort', () => {
     await next();
     const { run } = member;
     const failing = (): Promise<LiveRun<string>> =>
-      run().then((found) => ({ ...found, text: 'TIMEOUT', state: null, isPassing: true }));
+      run().then((found) => ({ ...found, digest: 'TIMEOUT', state: null, isPassing: true }));
     member.run = failing;
     fixture.apply(widgets, 'ADDED', made({ name: 'b' }));
     const waiting = next();
@@ -234,10 +234,10 @@ test('a run keeps its permit for a pause after its end, also when no other cohor
     const run = async (): Promise<LiveRun<string>> => {
       runs += 1;
       now += 10;
-      const shown = { result: key, text: key, state: null, lists: [], scopesId: 's' };
+      const shown = { result: key, digest: key, state: null, lists: [], scopesId: 's' };
       return { ...shown, isOwn: false, isPassing: false, milliseconds: 10, rest: 0 };
     };
-    return cohort.next({ text: '', run }, never);
+    return cohort.next({ digest: '', run }, never);
   };
   expect(textOf(await begin('first'))).toBe('first');
   const second = begin('second');

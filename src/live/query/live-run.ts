@@ -14,8 +14,8 @@ export interface WatchedList {
 /** @typeParam R the result. */
 export interface LiveRun<R> {
   readonly result: R;
-  /** What subscribers see of the result. A run with the same text as the last one is not sent. */
-  readonly text: string;
+  /** Of what subscribers see of the result. A run with the same digest as the last one is not sent. */
+  readonly digest: string;
   /**
    * The kinds that the result depends on, in the snapshot of the run. Null for a result that may change without them: one with a relative
    * time or an error, or one that shows the progress of ingest. Then the query runs again as time passes.

@@ -36,6 +36,9 @@ export const defaultUnsentBounds: UnsentBounds = {
   everyMs: 1000,
 };
 
+/** Bytes that wait on one connection, from which a message more is a reason to look at all. Else `everyMs` is soon enough. */
+const leastChecked = 256 * 1024;
+
 interface Waiting {
   /** Answers and streams that wait on the connection, and how many of them count. */
   holders: number;
@@ -77,6 +80,11 @@ export class UnsentAnswers {
     if (socket === null || socket.writableLength === 0) return;
     response.once('close', this.watch(socket, isShared));
     if (!isShared) this.#enforce();
+  }
+
+  /** Looks whether too much waits, after more was written to the connection of a stream or a WebSocket. */
+  check(socket: Socket): void {
+    if (socket.writableLength >= leastChecked) this.#enforce();
   }
 
   /** Counts what waits on the connection of a stream or a WebSocket, until the returned function is called. */

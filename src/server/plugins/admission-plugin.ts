@@ -56,6 +56,8 @@ interface Enveloped {
   /** The entry point has looked for a kept answer. */
   readonly isLookedUp?: boolean;
   readonly res?: ServerResponse;
+  /** Resolves when the network has taken the answer, over WebSocket. */
+  readonly sent?: Promise<void>;
 }
 
 const unresolved = 'OPERATION_RESOLUTION_FAILURE';
@@ -187,7 +189,10 @@ export function useAdmission(
       const span = spanIn(serverContext);
       try {
         const credentials = credentialsIn(request, serverContext);
-        callers.set(request, known ?? (await admission.callerOf(credentials, span)));
+        const caller = known ?? (await admission.callerOf(credentials, span));
+        callers.set(request, caller);
+        // An entry point that has authenticated the caller has waited for its turn.
+        if (known === undefined) await admission.turns.turn(caller.name);
       } catch (error) {
         const code = codeOfThrown(error);
         const refused = codedError(error, log);
@@ -346,10 +351,11 @@ function entrance(
   }
 }
 
-/** Calls `then` when the answer is sent. A WebSocket bounds what waits by itself. */
-function whenWritten({ res }: Enveloped, then: () => void): void {
-  if (res === undefined) then();
-  else whenSent(res, then);
+/** Calls `then` when the answer is sent. */
+function whenWritten({ res, sent }: Enveloped, then: () => void): void {
+  if (res !== undefined) whenSent(res, then);
+  else if (sent !== undefined) void sent.then(then);
+  else then();
 }
 
 /** The answer to an operation over a limit of its own or of its caller; null for an operation that may run. */

@@ -1,7 +1,7 @@
 /** Kept answers (src/operation/answers) of queries that the executor answers. */
 import type { ExecutionResult } from 'graphql';
-import { parseExact } from '../../catalog/values/values.ts';
 import type { Generation } from '../../graphql/generation/generation.ts';
+import { resultOfText } from '../../graphql/generation/shared-results.ts';
 import { questionKey } from '../../graphql/prepared/prepared-queries.ts';
 import type { Operation } from '../../operation/operation.ts';
 
@@ -28,7 +28,7 @@ export function keptResult(key: string | null, { source, caller }: Operation): E
   const scopes = key === null ? null : source.rights.now(caller);
   if (key === null || scopes === null) return null;
   const found = source.answers.find({ key, caller, scopes });
-  return found === null ? null : (parseExact(found.body.toString('utf8')) as ExecutionResult);
+  return found === null ? null : resultOfText(found.body);
 }
 
 /** Keeps a result whose question was asked before, if it is the whole answer and depends on objects alone. */

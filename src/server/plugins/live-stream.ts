@@ -25,7 +25,7 @@ import type { LiveRun, WatchedList } from '../../live/query/live-run.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { codeOfThrown } from './coded-error.ts';
 import type { Result } from './message-stream.ts';
-import { type PlannedQuery, preparedRun, shownText } from './prepared-run.ts';
+import { type PlannedQuery, preparedRun, shownDigest } from './prepared-run.ts';
 
 /** Milliseconds after a result with errors until the query runs again without a change. */
 const restAfterErrors = 5000;
@@ -64,7 +64,7 @@ export class LiveStream {
   readonly #args: ExecutionArgs;
   readonly #operation: Operation<Generation>;
   readonly #stop = new AbortController();
-  readonly #member: Member<Result> = { text: '', run: () => this.#run() };
+  readonly #member: Member<Result> = { digest: '', run: () => this.#run() };
   readonly #document: PlannedDocument | null;
   #first: LiveRun<Result> | null = null;
   #joined: Joined | null = null;
@@ -101,13 +101,15 @@ export class LiveStream {
       this.#leave();
     };
     let isBegun = false;
+    const begin = (): Result | null => {
+      if (isBegun || this.#first === null) return null;
+      isBegun = true;
+      this.#member.digest = this.#first.digest;
+      return this.#first.result;
+    };
     return endingGenerator<Result>(async () => {
-      const first = this.#first;
-      if (!isBegun && first !== null) {
-        isBegun = true;
-        this.#member.text = first.text;
-        return { done: false, value: first.result };
-      }
+      const first = isBegun ? null : begin();
+      if (first !== null) return { done: false, value: first };
       try {
         const result = await this.#next();
         if (result !== null) return { done: false, value: result };
@@ -139,9 +141,9 @@ export class LiveStream {
       // The caller's rights may have changed while the query ran.
       if (source.rights.now(caller)?.id !== cohort.scopesId || source.generation() !== this.#joined?.generation)
         continue;
-      this.#member.text = step.run.text;
-      audit(step.run.result);
-      return sharedByReceivers(step.run.result);
+      this.#member.digest = step.digest;
+      audit(step.result);
+      return sharedByReceivers(step.result);
     }
     return null;
   }
@@ -196,29 +198,29 @@ export class LiveStream {
     });
     if (run !== null) return run;
     const unknown = { state: null, lists: [], scopesId: '', isOwn: true, rest: restAfterErrors, milliseconds: 0 };
-    return { ...unknown, isPassing: isPassing(result), result, text: textOf(result) };
+    return { ...unknown, isPassing: isPassing(result), result, digest: digestOf(result) };
   }
 
   async #stateOf(
     result: Result,
     operation: Operation<Generation>,
-  ): Promise<Pick<LiveRun<Result>, 'text' | 'state' | 'lists' | 'scopesId' | 'isOwn' | 'isPassing' | 'rest'>> {
+  ): Promise<Pick<LiveRun<Result>, 'digest' | 'state' | 'lists' | 'scopesId' | 'isOwn' | 'isPassing' | 'rest'>> {
     const { rights } = this.#parts.source;
-    const text = textOf(result);
+    const digest = digestOf(result);
     const isOwn = operation.readsMore;
     const scopesId = (operation.scopes ?? rights.now(operation.caller))?.id ?? '';
     if (result.errors !== undefined) {
-      return { text, state: null, lists: [], scopesId, isOwn, isPassing: isPassing(result), rest: restAfterErrors };
+      return { digest, state: null, lists: [], scopesId, isOwn, isPassing: isPassing(result), rest: restAfterErrors };
     }
     const found = await operation.madeIn();
     if (found !== null) {
       const lists = this.#listsOf(operation, found.kindIds);
-      return { text, state: found.made.state, lists, scopesId, isOwn, isPassing: false, rest: 0 };
+      return { digest, state: found.made.state, lists, scopesId, isOwn, isPassing: false, rest: 0 };
     }
     // A query that reads nothing never changes.
     const isConstant = operation.scopes === null && !operation.isTimed && !isOwn;
     const state = isConstant ? { epoch: '', kinds: [], stored: '', madeAt: 0, revision: 0 } : null;
-    return { text, state, lists: [], scopesId, isOwn, isPassing: false, rest: 0 };
+    return { digest, state, lists: [], scopesId, isOwn, isPassing: false, rest: 0 };
   }
 
   /** The kinds that the query reads only by lists with filters. */
@@ -252,8 +254,8 @@ function plannedQuery(plan: AnswerPlan, generation: Generation): PlannedQuery {
   };
 }
 
-function textOf({ data, ...rest }: Result): string {
-  return shownText(JSON.stringify(data ?? null), rest);
+function digestOf({ data, ...rest }: Result): string {
+  return shownDigest(JSON.stringify(data ?? null), rest);
 }
 
 /** Is every error of the result one of a read that was cut? */

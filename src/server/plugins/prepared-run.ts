@@ -4,6 +4,7 @@
  * Invariant: the text of a run is the same whether the executor or a prepared answer made it, so that members get a result only if it is
  * another one.
  */
+import { hash } from 'node:crypto';
 import type { Generation, GraphQLSource } from '../../graphql/generation/generation.ts';
 import { resultOfText } from '../../graphql/generation/shared-results.ts';
 import type { AnswerPlan } from '../../graphql/prepared/answer-plan.ts';
@@ -42,8 +43,8 @@ export async function preparedRun(
   const data = answer.text.slice(dataFrom, end);
   const { extensions } = JSON.parse(`{${answer.text.slice(end + 1)}`) as { extensions: Record<string, unknown> };
   const run = {
-    result: resultOfText(answer.text, data, extensions) as Result,
-    text: shownText(data, { extensions }),
+    result: resultOfText(Buffer.from(answer.text)) as Result,
+    digest: shownDigest(data, { extensions }),
     state: answer.made.state,
     lists: lists(answer.kindIds),
     scopesId: scopes.id,
@@ -58,16 +59,20 @@ export async function preparedRun(
 /** The text of an answer before its data. */
 const dataFrom = '{"data":'.length;
 
+/** Characters of a result from which it is known by its hash. A subscriber keeps what its result is known by. */
+const leastHashed = 1024;
+
 /**
  * What makes a result another one: not its revision, its cost, or the id of its generation.
  * @param data its data as JSON
  */
-export function shownText(data: string, { errors, extensions }: Omit<Result, 'data'>): string {
+export function shownDigest(data: string, { errors, extensions }: Omit<Result, 'data'>): string {
   const {
     generation: _,
     revision: __,
     cost: ___,
     ...more
   } = (extensions?.['portolan'] ?? {}) as Record<string, unknown>;
-  return `${data}\n${JSON.stringify([errors ?? null, more])}`;
+  const text = `${data}\n${JSON.stringify([errors ?? null, more])}`;
+  return text.length < leastHashed ? text : hash('sha256', text, 'base64');
 }

@@ -5,6 +5,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { PortolanError } from '../../base/errors.ts';
+import type { LoopQueue } from '../../base/loop-queue.ts';
 import type { FileDamage } from '../types/store-fault.ts';
 import { flags as places, type ReaderReply, type ReaderRequest, type ReaderWorkerData } from './reader-messages.ts';
 
@@ -20,6 +21,8 @@ export interface ReaderThreadOptions extends Omit<ReaderWorkerData, 'flags'> {
   readonly heapMb: number;
   /** Called when a statement has found the file damaged. */
   readonly onDamage: (damage: FileDamage) => void;
+  /** That of the pool: what follows a reply may take long. */
+  readonly replies: LoopQueue;
 }
 
 export class ReaderThread {
@@ -33,7 +36,7 @@ export class ReaderThread {
   #leases = 0;
 
   constructor(options: ReaderThreadOptions) {
-    const { heapMb, onDamage, ...data } = options;
+    const { heapMb, onDamage, replies, ...data } = options;
     this.#onDamage = onDamage;
     this.#worker = new Worker(new URL('./reader.worker.ts', import.meta.url), {
       name: 'reader',
@@ -41,7 +44,7 @@ export class ReaderThread {
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
     this.#worker.unref();
-    this.#worker.on('message', (reply: ReaderReply) => this.#settle(reply));
+    this.#worker.on('message', (reply: ReaderReply) => replies.enter('', () => this.#settle(reply)));
     this.ended = new Promise((resolve) => {
       let cause: unknown = null;
       this.#worker.on('error', (error) => {

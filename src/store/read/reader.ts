@@ -11,6 +11,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { type Logger, silentLogger } from '../../base/log.ts';
+import { LoopQueue } from '../../base/loop-queue.ts';
 import type { SealMemory } from '../file/file-seal.ts';
 import { WalGate } from '../file/wal-gate.ts';
 import type { Lease, LeaseOptions, Reader } from '../types/lease.ts';
@@ -118,7 +119,12 @@ class ReaderPool implements PooledReader, PageReader {
     });
     this.#threads = new ReaderThreads({
       count: options.readers,
-      thread: { ...connection, heapMb: options.heapMb ?? 256, onDamage: options.onDamage ?? (() => {}) },
+      thread: {
+        ...connection,
+        heapMb: options.heapMb ?? 256,
+        onDamage: options.onDamage ?? (() => {}),
+        replies: new LoopQueue(clock),
+      },
       clock,
       log,
       onDeath: (thread, error) => {
