@@ -40,6 +40,20 @@ test('the file is private, and lines are appended to it', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
+test('lines that wait are bounded by their length too, and those beyond it are counted', async () => {
+  const path = join(sharedDirectory('audit-file'), 'audit.jsonl');
+  const file = await opened(path);
+  const groups = ['x'.repeat(40_000)];
+  for (let user = 0; user < 900; user += 1) {
+    file.audit.denied({ caller: callerOf(`user-${user}`, groups), code: 'FORBIDDEN', message: '', address: null });
+  }
+  await eventually(() => expect(file.state().written + file.state().missing).toBe(900));
+  expect(file.state().missing).toBeGreaterThan(400);
+  await eventually(() =>
+    expect(linesIn(path).find(({ event }) => event === 'missing')).toMatchObject({ lines: file.state().missing }),
+  );
+});
+
 test.each([
   ['renamed', (path: string) => renameSync(path, `${path}.1`)],
   ['removed', (path: string) => rmSync(path)],

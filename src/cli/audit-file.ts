@@ -25,8 +25,9 @@ export interface AuditFile {
   close(): Promise<void>;
 }
 
-/** Lines that wait for the disk. */
+/** Lines that wait for the disk, and their characters. */
 const mostWaiting = 10_000;
+const mostCharacters = 16 * 1024 * 1024;
 /** Milliseconds until a failed write is tried again: at first, and at most. */
 const firstPauseMs = 250;
 const longestPauseMs = 5000;
@@ -75,6 +76,7 @@ class FileLines {
   readonly #clock: Clock;
   #file: FileHandle | null;
   #waiting: string[] = [];
+  #characters = 0;
   #writing: Promise<void> | null = null;
   readonly #stop = new AbortController();
   #written = 0;
@@ -105,8 +107,11 @@ class FileLines {
   }
 
   write(line: string): void {
-    if (this.#waiting.length >= mostWaiting) this.#miss(1);
-    else this.#waiting.push(line);
+    if (this.#waiting.length >= mostWaiting || this.#characters + line.length > mostCharacters) this.#miss(1);
+    else {
+      this.#waiting.push(line);
+      this.#characters += line.length;
+    }
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = null;
     });
@@ -128,6 +133,7 @@ class FileLines {
     while (this.#waiting.length > 0 || this.#untold > 0) {
       const lines = this.#waiting;
       this.#waiting = [];
+      this.#characters = 0;
       const told = this.#untold;
       const missing = told === 0 ? [] : [this.#missingLine(told)];
       const { complete, cause } = await this.#append([...missing, ...lines]);

@@ -11,19 +11,27 @@ import { PortolanError } from '../base/errors.ts';
 import { isLoopback } from '../base/is-loopback.ts';
 import { type Config, flagOf } from './options.ts';
 
+const whereTokensGo = 'decides where the tokens of callers go';
+
 /** What a value of the file would do; null if the file may have it. */
 const harms: { readonly [K in keyof Config]?: (config: Config, folder: string) => string | null } = {
   host: ({ host }) => (isLoopback(host) ? null : 'lets other machines reach the gateway'),
   auth: ({ auth }) => (auth.includes('none') ? 'lets everybody see everything' : null),
   clientCa: () => 'decides who the callers are',
   proxyClientCa: () => 'decides who the callers are',
+  proxyClientName: () => 'decides who the callers are',
   tokenAudience: () => 'decides who the callers are',
   authCluster: () => 'decides who the callers are',
   sameUsers: ({ sameUsers }) => (sameUsers ? 'decides what callers see' : null),
   authorizationMode: ({ authorizationMode }) => (authorizationMode === 'auto' ? null : 'decides what callers see'),
   allowOrigin: ({ allowOrigin }) =>
     allowOrigin.every((origin) => isLoopback(new URL(origin).hostname)) ? null : 'lets pages of other machines ask',
-  kubeconfig: ({ auth }) => (auth.includes('token') ? 'decides where the tokens of callers go' : null),
+  kubeconfig: ({ auth }) => (auth.includes('token') ? whereTokensGo : null),
+  context: ({ auth }) => (auth.includes('token') ? whereTokensGo : null),
+  clusterSecrets: () => 'lets those who write these Secrets choose servers',
+  clusterSecretSelector: () => 'lets those who write these Secrets choose servers',
+  tlsCert: () => 'gives the gateway a key that others know',
+  tlsKey: () => 'gives the gateway a key that others know',
   data: ({ data = '' }, folder) => writes(data, folder),
   auditLog: ({ auditLog = '' }, folder) => (auditLog === '-' ? null : writes(auditLog, folder)),
 };

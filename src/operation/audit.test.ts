@@ -102,13 +102,34 @@ test('what is left out is told by code and user, with a bound, and then lines go
   const { lines, denied, pass } = world();
   for (let user = 0; user < 5000; user += 1) denied({ caller: callerOf(`user-${user}`) });
   denied({}, 3);
+  // Users that are told apart stay so, and unknown callers are not taken for users.
+  denied({ caller: callerOf('user-1500') }, 50);
+  denied({ caller: null }, 70);
   pass(1000);
   const left = lines.filter((line) => line['event'] === 'left out');
-  expect(left).toHaveLength(1001);
-  expect(left.reduce((sum, line) => sum + Number(line['denials']), 0)).toBe(4003);
-  expect(left.at(-1)).toMatchObject({ code: 'FORBIDDEN', user: null });
+  expect(left).toHaveLength(1002);
+  expect(left.reduce((sum, line) => sum + Number(line['denials']), 0)).toBe(4000 + 3 + 50 + 50);
+  expect(left.find(({ user }) => user === 'user-1500')).toMatchObject({ denials: 51 });
+  expect(left.slice(-2)).toMatchObject([
+    { code: 'FORBIDDEN', user: null, users: 'others', denials: 3003 },
+    { code: 'FORBIDDEN', user: null, denials: 50 },
+  ]);
+  expect(left.at(-1)).not.toHaveProperty('users');
   denied({});
   expect(lines.at(-1)).toMatchObject({ event: 'denied', user: 'jane' });
+});
+
+test('what a request chose does not make a line long', () => {
+  const { lines, denied } = world();
+  const long = 'x'.repeat(900_000);
+  denied({
+    operation: long,
+    path: [long, long],
+    message: `You may not list ${long}.`,
+    resources: Array(5000).fill(long),
+  });
+  expect(JSON.stringify(lines).length).toBeLessThan(20_000);
+  expect(lines).toMatchObject([{ operation: `${long.slice(0, 300)}…` }]);
 });
 
 test('a line has the extra of a restricted caller', () => {

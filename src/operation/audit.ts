@@ -4,7 +4,7 @@
  *   {"time":"2026-01-31T12:00:00.000Z","event":"denied","code":"FORBIDDEN","user":"jane","groups":["devs"],"resources":["secrets"],…}
  *   {"time":"…","event":"left out","since":"…","code":"UNAUTHENTICATED","user":null,"denials":19874}
  *
- * Anybody can cause denials, so there are budgets of lines for each second. Known users and unknown callers have budgets apart: whoever
+ * Anybody can cause denials, so there are budgets of lines for each second, and a line has at most a few kilobytes. Known users and unknown callers have budgets apart: whoever
  * has no credentials takes no line from a user.
  *
  *   denial -> budget of the user, or of the address   -> within both: a line
@@ -57,6 +57,9 @@ const mostOfAddresses = 100;
 /** Combinations of code and user that are told apart among the denials that were left out. */
 const mostLeftOut = 1000;
 const everyMs = 1000;
+/** Characters of a text that a request chose, and resources of a line. */
+const longestText = 300;
+const mostResources = 50;
 
 export interface AuditLinesOptions {
   /** Gets lines of JSON, each with its line break. */
@@ -70,6 +73,8 @@ export interface AuditLinesOptions {
 interface LeftOut {
   readonly code: string;
   readonly user: string | null;
+  /** Of users who are not told apart any more. */
+  readonly ofOthers: boolean;
   denials: number;
 }
 
@@ -86,7 +91,9 @@ export function auditLines(options: AuditLinesOptions): AuditLog & { flush(): vo
     const since = timeOf(leftOutSince);
     const found = [...leftOut.values()];
     leftOut.clear();
-    for (const { code, user, denials } of found) put({ event: 'left out', since, code, user, denials });
+    for (const { code, user, ofOthers, denials } of found) {
+      put({ event: 'left out', since, code, user, ...(ofOthers ? { users: 'others' } : {}), denials });
+    }
   };
   const leaveOut = ({ caller, code }: Denial): void => {
     if (leftOut.size === 0) {
@@ -94,8 +101,10 @@ export function auditLines(options: AuditLinesOptions): AuditLog & { flush(): vo
       later(everyMs, flush);
     }
     const user = caller?.user?.user ?? null;
-    const key = JSON.stringify(leftOut.size < mostLeftOut ? [code, user] : [code, null]);
-    const known = leftOut.get(key) ?? { code, user: leftOut.size < mostLeftOut ? user : null, denials: 0 };
+    const own = JSON.stringify([code, user]);
+    const isTold = leftOut.has(own) || leftOut.size < mostLeftOut || user === null;
+    const key = isTold ? own : JSON.stringify([code, null, 'others']);
+    const known = leftOut.get(key) ?? { code, user: isTold ? user : null, ofOthers: !isTold, denials: 0 };
     known.denials += 1;
     leftOut.set(key, known);
   };
@@ -130,14 +139,18 @@ export function auditLines(options: AuditLinesOptions): AuditLog & { flush(): vo
         groups: user?.groups ?? [],
         ...(user === null || Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
         address,
-        ...(operation == null ? {} : { operation }),
-        ...(path === undefined ? {} : { path: path.join('.') }),
-        ...(resources === undefined ? {} : { resources }),
+        ...(operation == null ? {} : { operation: shortened(operation) }),
+        ...(path === undefined ? {} : { path: shortened(path.join('.')) }),
+        ...(resources === undefined ? {} : { resources: resources.slice(0, mostResources).map(shortened) }),
         ...(traceId == null ? {} : { traceId }),
-        message,
+        message: shortened(message),
       });
     },
   };
+}
+
+function shortened(text: string): string {
+  return text.length <= longestText ? text : `${text.slice(0, longestText)}…`;
 }
 
 function timeOf(ms: number): string {

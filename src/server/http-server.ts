@@ -96,6 +96,8 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+const jsonType = 'application/json; charset=utf-8';
+
 /** Milliseconds that running requests have to finish at shutdown. */
 const grace = 700;
 
@@ -169,6 +171,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.keepAliveTimeout = options.keepAliveMs ?? 75_000;
   // One message in each turn of the event loop, so that many messages at once do not delay other connections.
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes, allowSynchronousEvents: false });
+  sockets.on('wsClientError', (error, socket) => {
+    const body = JSON.stringify({ errors: [{ message: `${error.message}.`, extensions: { code: 'BAD_USER_INPUT' } }] });
+    refuseUpgrade(socket, 400, jsonType, body, ['Sec-WebSocket-Version: 13']);
+  });
+  server.on('checkExpectation', (_request, response: ServerResponse) => {
+    response.writeHead(417, Object.fromEntries(guards)).end();
+  });
   const protocol = serveWebSockets(yoga, admission, sockets, { ...options, drain, unsent });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refused = refusedRequest(request, { crossOrigin, audit: admission.audit, isOpen });
@@ -219,10 +228,7 @@ function failed(response: ServerResponse, error: unknown, log: Logger): void {
   }
   const coded = codedError(error, log);
   if (response.headersSent) response.destroy();
-  else
-    response
-      .writeHead(500, { 'content-type': 'application/json; charset=utf-8' })
-      .end(JSON.stringify({ errors: [coded] }));
+  else response.writeHead(500, { 'content-type': jsonType }).end(JSON.stringify({ errors: [coded] }));
 }
 
 /** Ends an event stream. Another answer to a client that would take a stream is left alone. */
@@ -248,13 +254,20 @@ async function shutdown(
 }
 
 /** Answers and ends the connection. */
-function refuseUpgrade(socket: Duplex, status: 400 | 403, type: string, body: string): void {
+function refuseUpgrade(
+  socket: Duplex,
+  status: 400 | 403,
+  type: string,
+  body: string,
+  more: readonly string[] = [],
+): void {
   socket.on('error', () => socket.destroy());
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Connection: close',
     ...guards.map(([name, value]) => `${name}: ${value}`),
     ...(type === '' ? [] : [`Content-Type: ${type}`]),
+    ...more,
     `Content-Length: ${Buffer.byteLength(body)}`,
   ];
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
@@ -285,8 +298,7 @@ function answerItself(
     const coded = await encodeBody(text, Buffer.byteLength(text), request.headers['accept-encoding']);
     response.writeHead(status, { 'content-type': type, ...coded.headers }).end(coded.body);
   };
-  const json = (status: number, body: object): Promise<void> =>
-    send(status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`);
+  const json = (status: number, body: object): Promise<void> => send(status, jsonType, `${JSON.stringify(body)}\n`);
   const nothing = (): Promise<void> => json(404, { error: `There is nothing here; GraphQL is at ${endpoint}.` });
   if (!crossOrigin.admit(request, response)) return Promise.resolve();
   switch (pathOf(request)) {

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml';
 import { GatewayClient } from '../../src/cli/remote/gateway-client.ts';
 import { type SimCluster, startSimCluster } from '../../src/sim/sim-cluster.ts';
+import { filesBeside } from '../../src/store/file/open-store.ts';
 import { commandsOf, runCommand } from '../kit/command-process.ts';
 import { type LoopbackServer, startLoopbackServer } from '../kit/loopback-server.ts';
 import { temporaryDirectory } from '../kit/temporary-directory.ts';
@@ -173,6 +174,11 @@ describe('a portolan.yaml that nobody named', () => {
     ['authorizationMode', () => ({ authorizationMode: 'rbac' })],
     ['allowOrigin', () => ({ allowOrigin: ['http://localhost:5173', 'https://evil.example'] })],
     ['kubeconfig', () => ({ kubeconfig: 'inline', auth: ['token'] })],
+    ['context', () => ({ context: ['shared-dev'], auth: ['token'] })],
+    ['clusterSecrets', () => ({ clusterSecrets: 'shared' })],
+    ['clusterSecretSelector', () => ({ clusterSecretSelector: 'a=b' })],
+    ['tlsCert', () => ({ tlsCert: 'tls.crt', tlsKey: 'tls.key' })],
+    ['proxyClientName', () => ({ proxyClientName: ['evil'] })],
     ['data', () => ({ data: '../portolan.db' })],
     ['data', () => ({ data: join(home, 'portolan.db') })],
     ['data', () => ({ data: 'home/portolan.db' })],
@@ -335,7 +341,7 @@ describe('pipes and devices that are named', () => {
     expect(failed).toMatchObject({ code: 1, stdout: expect.stringMatching(/^no\n/), stderr: '' });
   });
 
-  test.each(['-wal', '-shm', '-lock', '-journal'])('a symbolic link beside the store: %s', async (end) => {
+  test.each(filesBeside)('a symbolic link beside the store: %s', async (end) => {
     symlinkSync(join(home, '.vault-token'), join(folder, `kept.db${end}`));
     write(join(folder, 'plain'), cluster.kubeconfig());
     const before = homeFiles();

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { PortolanError } from '../../base/errors.ts';
 import { apiErrorFromAnswer, apiErrorFromNetwork, apiErrorFromStatus } from '../../kube/http/api-error.ts';
+import { diskIsFull } from '../../store/file/folder-fault.ts';
+import { StoreFault } from '../../store/types/store-fault.ts';
 import { ProtocolError } from '../bytes/protocol-error.ts';
 import { failureOf, inStore, StoreFailure } from './failure.ts';
 
@@ -29,6 +31,20 @@ test.each([
   ['store', 'store', new StoreFailure(new Error('SQLITE_FULL'))],
 ])('%s (%s)', (kind, reason, error) => {
   expect(failureOf(error)).toMatchObject({ kind, reason, message: expect.any(String) });
+});
+
+test.each([
+  new StoreFault('full', diskIsFull, { file: '/data/store.db', cause: null }),
+  Object.assign(new Error("ENOENT: no such file or directory, open '/data/store.db'"), {
+    code: 'ENOENT',
+    path: '/data/store.db',
+  }),
+])('a failure of the store names no file: %s', (error) => {
+  const { message } = failureOf(new StoreFailure(error));
+  expect(message).toMatch(
+    /^The (?:disk that holds the store is full; free|store cannot be read or written \(ENOENT\))/,
+  );
+  expect(message).not.toContain('/data');
 });
 
 test('Retry-After is handed on', () => {

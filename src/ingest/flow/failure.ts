@@ -53,9 +53,16 @@ export function isWithoutWatch({ kind, status }: Failure): boolean {
 /** The store refused a write. A separate class keeps it apart from network errors. */
 export class StoreFailure extends Error {
   constructor(cause: unknown) {
-    super(messageOf(cause), { cause });
+    super(shownOf(cause), { cause });
     this.name = 'StoreFailure';
   }
+}
+
+/** What a caller may see of an error of the store: no path of a file. */
+function shownOf(cause: unknown): string {
+  if (cause instanceof StoreFault) return cause.shown;
+  const { code, path } = cause as NodeJS.ErrnoException;
+  return path === undefined ? messageOf(cause) : `The store cannot be read or written (${code}).`;
 }
 
 /** True if an object lacks its uid or resourceVersion. */

@@ -177,7 +177,7 @@ test('F42: a store without room parks what it refuses again and again; the old s
   const bench = reflectorBench();
   let room = false;
   const refuse = (): never => {
-    throw new StoreFault('full', 'There is no room.', null);
+    throw new StoreFault('full', () => 'There is no room.', { file: 'store.db', cause: null });
   };
   const writer: typeof bench.writer = Object.create(bench.writer, {
     apply: {

@@ -32,7 +32,9 @@ export function impersonationHeaders({ name, groups, uid, extra = {} }: Imperson
   if (uid !== undefined) headers['impersonate-uid'] = exact('uid', uid);
   for (const [key, values] of Object.entries(extra)) {
     exact('extra key', key);
-    if (values.length > 0) headers[exactExtraHeader(key)] = values.map((value) => exact('extra value', value));
+    // Without a value there is no header, and the request would have more rights.
+    if (values.length === 0) throw inexact('extra', key);
+    headers[exactExtraHeader(key)] = values.map((value) => (value === '' ? '' : exact('extra value', value)));
   }
   return headers;
 }
@@ -58,10 +60,14 @@ export function headerBytes(text: string): string {
 function exact(what: string, text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are rejected here.
   if (text === '' || text !== text.trim() || /[\x00-\x1f\x7f]/.test(text) || !text.isWellFormed()) {
-    throw new PortolanError(
-      'BAD_USER_INPUT',
-      `The ${what} ${JSON.stringify(text)} cannot be impersonated: it must not be empty, begin or end with a space, or have control characters.`,
-    );
+    throw inexact(what, text);
   }
   return headerBytes(text);
+}
+
+function inexact(what: string, text: string): PortolanError {
+  return new PortolanError(
+    'BAD_USER_INPUT',
+    `The ${what} ${JSON.stringify(text)} cannot be impersonated: it must not be empty, begin or end with a space, or have control characters.`,
+  );
 }

@@ -93,7 +93,8 @@ const changes = fc.array(
       'RESET' as const,
     ),
     cluster: fc.constantFrom('east', 'west'),
-    namespace: fc.oneof(word, fc.constant(null)),
+    // An API server gives no empty namespace.
+    namespace: fc.oneof(fc.constantFrom(...words.filter((each) => each !== '')), fc.constant(null)),
     name: word,
     before: body,
     after: body,

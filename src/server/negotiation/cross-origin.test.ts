@@ -168,6 +168,27 @@ test('every answer is taken for its content type alone, and shown to no page tha
   }
 });
 
+test.each([
+  ['a handshake without a key', { connection: 'upgrade', upgrade: 'websocket' }, 400],
+  [
+    'a handshake of another version',
+    {
+      connection: 'upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '99',
+      'sec-websocket-key': `${'A'.repeat(22)}==`,
+    },
+    400,
+  ],
+  ['an expectation', { expect: 'the unexpected' }, 417],
+])('%s is refused as every other request', async (_what, more, expected) => {
+  const { server } = await world();
+  const { status, headers } = await ask(server, 'GET', '/graphql', more);
+  expect([status, headers['x-content-type-options'], headers['cross-origin-resource-policy']]).toEqual([
+    ...[expected, 'nosniff', 'same-origin'],
+  ]);
+});
+
 test('a preflight says what the page may send, and for how long that holds', async () => {
   const { server } = await world();
   const { status, headers, text } = await ask(server, 'OPTIONS', '/graphql', {

@@ -19,6 +19,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Database } from '../sqlite/database.ts';
 import { StoreFault } from '../types/store-fault.ts';
 import type { DiskUse } from '../types/writer.ts';
+import { diskIsFull } from './folder-fault.ts';
 
 interface DiskBudgetOptions {
   /** Limit of all files of the store together; null without a limit. */
@@ -108,9 +109,10 @@ export class DiskBudget {
     return new StoreFault(
       'full',
       maxBytes === null
-        ? `The disk that holds ${this.#database.file} is full; free some space, or leave resources out with --exclude.`
-        : `There is no room for this resource in the disk budget${helps ? '' : ' while its list is compared'}; raise --max-disk, or leave resources out with --exclude.`,
-      cause,
+        ? diskIsFull
+        : () =>
+            `There is no room for this resource in the disk budget${helps ? '' : ' while its list is compared'}; raise --max-disk, or leave resources out with --exclude.`,
+      { file: this.#database.file, cause },
     );
   }
 

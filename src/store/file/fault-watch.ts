@@ -75,8 +75,9 @@ export class FaultWatch {
   report(reason: string, cause: unknown = null): StoreFault {
     if (this.#damage === null) {
       this.#options.seal.lose();
-      const message = `The store ${this.#file} is lost (${reason}); it is made anew, and everything is listed again.`;
-      this.#damage = { fault: new StoreFault('lost', message, cause), reason };
+      const text = (store: string): string =>
+        `${store} is lost (${reason}); it is made anew, and everything is listed again.`;
+      this.#damage = { fault: new StoreFault('lost', text, { file: this.#file, cause }), reason };
       this.#begin(this.#damage.fault);
       setImmediate(() => this.#onDamage(reason));
     }

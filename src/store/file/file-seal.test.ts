@@ -1,5 +1,17 @@
 /** The seal on real files: what Portolan writes is its own, and what others do is found. */
-import { closeSync, copyFileSync, openSync, renameSync, rmSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { expect, test } from 'vitest';
 import { storeFile } from '../../../test/kit/store-file.ts';
 import { FileSeal, keepsTimes, sealMemory } from './file-seal.ts';
@@ -91,6 +103,15 @@ test('where times mean nothing, only the files are compared', () => {
   expect(reader.broken()).toBeNull();
   rmSync(file);
   expect(reader.broken()).toBe('the file is gone');
+});
+
+test('a link at the place of the probe is not followed', () => {
+  const file = storeFile();
+  const other = `${file}-other`;
+  writeFileSync(other, 'not ours');
+  symlinkSync(other, `${file}-probe`);
+  expect(keepsTimes(file)).toBe(true);
+  expect([readFileSync(other, 'utf8'), existsSync(`${file}-probe`)]).toEqual(['not ours', false]);
 });
 
 test('the file system of the tests sets times with the write, and a folder that is gone cannot be asked', () => {

@@ -212,7 +212,9 @@ export class FileSeal {
 export function keepsTimes(file: string): boolean | null {
   const probe = `${file}-probe`;
   try {
-    const descriptor = openSync(probe, 'w', 0o600);
+    // What is there may be a link to a file of somebody else: it is removed, and a link that comes back is not followed.
+    rmSync(probe, { force: true });
+    const descriptor = openSync(probe, 'wx', 0o600);
     try {
       writeFileSync(descriptor, 'probe');
       const { mtimeMs } = statSync(probe);
@@ -232,6 +234,6 @@ function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // A folder that became read-only keeps it; the next probe overwrites it.
+    // A folder that became read-only keeps it; the next probe removes it.
   }
 }

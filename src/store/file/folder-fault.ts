@@ -29,20 +29,25 @@ export function folderFaultOf(file: string, error: unknown): StoreFault | null {
   if (kind === 'full' || (error as NodeJS.ErrnoException).code === 'ENOSPC') return fullFault(file, error);
   if (kind === 'readonly' || isRefusal(error)) return readonlyFault(file, error);
   if (kind !== 'io') return null;
-  const text = `The store file ${file} cannot be read or written (${code}); look after its disk.`;
-  return lookAtFolder(file, error) ?? new StoreFault('io', text, error);
+  const text = (store: string): string => `${store} cannot be read or written (${code}); look after its disk.`;
+  return lookAtFolder(file, error) ?? new StoreFault('io', text, { file, cause: error });
 }
 
 function isRefusal(error: unknown): boolean {
   return ['EACCES', 'EPERM', 'EROFS'].includes(String((error as NodeJS.ErrnoException).code));
 }
 
+/** The text of a full disk. @param store what it is called */
+export function diskIsFull(store: string): string {
+  return `the disk that holds ${store} is full; free some space, or leave resources out with --exclude.`;
+}
+
 function fullFault(file: string, cause: unknown): StoreFault {
-  const text = `The disk that holds ${file} is full; free some space, or leave resources out with --exclude.`;
-  return new StoreFault('full', text, cause);
+  return new StoreFault('full', diskIsFull, { file, cause });
 }
 
 function readonlyFault(file: string, cause: unknown): StoreFault {
-  const text = `The store ${file} or its folder is read-only; make both writable for the user of Portolan.`;
-  return new StoreFault('readonly', text, cause);
+  const text = (store: string): string =>
+    `${store} or its folder is read-only; make both writable for the user of Portolan.`;
+  return new StoreFault('readonly', text, { file, cause });
 }

@@ -150,7 +150,11 @@ function makeRoomFor(file: string): void {
   if (link !== undefined) throw wrong(`${link} is a symbolic link, and would lead writes elsewhere`);
 }
 
-const filesBeside = ['-wal', '-shm', '-journal', '-lock', '-lock-journal', '-filling', '-damaged'];
+/** All that the store writes beside its file, by their ends. */
+export const filesBeside = [
+  ...['-wal', '-shm', '-journal', '-lock', '-lock-journal', '-filling', '-damaged', '-probe'],
+  ...['-staging', '-staging-journal'],
+];
 
 /** The lock is an exclusive transaction on a separate file. The kernel releases it however the process ends. */
 function takeLock(file: string, waitMs: number): Database {

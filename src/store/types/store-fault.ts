@@ -12,15 +12,31 @@ import { PortolanError } from '../../base/errors.ts';
 
 type StoreFaultKind = 'full' | 'readonly' | 'io' | 'lost' | 'busy';
 
+/** Where a fault is, and the error that showed it. */
+interface StoreFaultOrigin {
+  readonly file: string;
+  readonly cause: unknown;
+}
+
 /** A CONFIGURATION error, because an operator must fix the environment. */
 export class StoreFault extends PortolanError {
   readonly kind: StoreFaultKind;
+  /** The message without the path of the file, for callers. */
+  readonly shown: string;
 
-  constructor(kind: StoreFaultKind, message: string, cause: unknown) {
-    super('CONFIGURATION', message, { cause });
+  /**
+   * @param text the message, by what it calls the store: with its file for operators and the log, without it for callers
+   */
+  constructor(kind: StoreFaultKind, text: (store: string) => string, { file, cause }: StoreFaultOrigin) {
+    super('CONFIGURATION', sentence(text(`the store ${file}`)), { cause });
     this.name = 'StoreFault';
     this.kind = kind;
+    this.shown = sentence(text('the store'));
   }
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** A fault that lasts, for those who look after the gateway. Plain data; a type alias, so that it is assignable to a record. */
