@@ -20,6 +20,7 @@ import { useAdmission } from './plugins/admission-plugin.ts';
 import { codedError } from './plugins/coded-error.ts';
 import { useCompression } from './plugins/compression-plugin.ts';
 import { useDocuments } from './plugins/documents-plugin.ts';
+import { useEventStream } from './plugins/event-stream-plugin.ts';
 import { useIntrospection } from './plugins/introspection-plugin.ts';
 
 export const endpoint = '/graphql';
@@ -93,6 +94,7 @@ export function yogaOver(
       useAdmission(admission, log, prepared),
       useDocuments(documents, admission.limits),
       useSameSite(),
+      useEventStream(),
       useExecutionCancellation(),
       useCompression(),
     ],

@@ -255,7 +255,7 @@ function plannedQuery(plan: AnswerPlan, generation: Generation): PlannedQuery {
 }
 
 function digestOf({ data, ...rest }: Result): string {
-  return shownDigest(JSON.stringify(data ?? null), rest);
+  return shownDigest(Buffer.from(JSON.stringify(data ?? null)), rest);
 }
 
 /** Is every error of the result one of a read that was cut? */

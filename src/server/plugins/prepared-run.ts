@@ -4,7 +4,7 @@
  * Invariant: the text of a run is the same whether the executor or a prepared answer made it, so that members get a result only if it is
  * another one.
  */
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Generation, GraphQLSource } from '../../graphql/generation/generation.ts';
 import { resultOfText } from '../../graphql/generation/shared-results.ts';
 import type { AnswerPlan } from '../../graphql/prepared/answer-plan.ts';
@@ -39,12 +39,12 @@ export async function preparedRun(
   const began = source.monotonic();
   const answer = prepared.answerNow(question) ?? (await prepared.answer(question, signal).catch(() => null));
   if (answer === null) return null;
-  const end = answer.text.length - answer.tail;
-  const data = answer.text.slice(dataFrom, end);
-  const { extensions } = JSON.parse(`{${answer.text.slice(end + 1)}`) as { extensions: Record<string, unknown> };
+  const tail = answer.text.slice(answer.text.length - answer.tail);
+  const text = Buffer.from(answer.text);
+  const { extensions } = JSON.parse(`{${tail.slice(1)}`) as { extensions: Record<string, unknown> };
   const run = {
-    result: resultOfText(Buffer.from(answer.text)) as Result,
-    digest: shownDigest(data, { extensions }),
+    result: resultOfText(text) as Result,
+    digest: shownDigest(text.subarray(dataFrom, text.length - Buffer.byteLength(tail)), { extensions }),
     state: answer.made.state,
     lists: lists(answer.kindIds),
     scopesId: scopes.id,
@@ -59,20 +59,20 @@ export async function preparedRun(
 /** The text of an answer before its data. */
 const dataFrom = '{"data":'.length;
 
-/** Characters of a result from which it is known by its hash. A subscriber keeps what its result is known by. */
+/** Bytes of data from which a result is known by its hash. A subscriber keeps what its result is known by. */
 const leastHashed = 1024;
 
 /**
  * What makes a result another one: not its revision, its cost, or the id of its generation.
  * @param data its data as JSON
  */
-export function shownDigest(data: string, { errors, extensions }: Omit<Result, 'data'>): string {
+export function shownDigest(data: Buffer, { errors, extensions }: Omit<Result, 'data'>): string {
   const {
     generation: _,
     revision: __,
     cost: ___,
     ...more
   } = (extensions?.['portolan'] ?? {}) as Record<string, unknown>;
-  const text = `${data}\n${JSON.stringify([errors ?? null, more])}`;
-  return text.length < leastHashed ? text : hash('sha256', text, 'base64');
+  const known = data.length < leastHashed ? data.toString() : createHash('sha256').update(data).digest('base64');
+  return `${known}\n${JSON.stringify([errors ?? null, more])}`;
 }
