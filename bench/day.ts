@@ -1,12 +1,25 @@
-/** Memory and file of the demo over a compressed day, in a process with the options of `npm run demo` (bench/day.child.ts). */
+/**
+ * Memory and file of the demo over a compressed day, in a process with the options of `npm run demo` (bench/day.child.ts). Subscribers in
+ * another process read all that they get (bench/day.subscribers.ts).
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { must } from '../src/base/must.ts';
 
-export const about =
-  'memory and file of the demo over a compressed day (--hours N, --speed N, --pods N, --every MINUTES of the world)';
+export const about = 'memory and file of the demo with subscribers over a compressed day; --help tells its options';
+
+export const help = `Usage: npm run bench -- day [options]
+
+  --hours N        hours of the world (24)
+  --speed N        seconds of the world in a second (60): 24 hours take 24 minutes
+  --pods N         Pods of the world (2000)
+  --every N        minutes of the world between two lines (120)
+  --subscribers N  live queries and subscriptions, half of each (50)
+
+An hour of changes: --hours 60
+`;
 
 export async function run(args: readonly string[]): Promise<void> {
   const { environment, options } = demoScript();
@@ -27,7 +40,8 @@ function demoScript(): { readonly environment: Record<string, string>; readonly 
     readonly scripts: Readonly<Record<string, string>>;
   };
   const [, before = '', options = ''] = must(
-    /^((?:[A-Z_]+=\S+ )*)exec node ((?:--\S+ )*)src\/portolan\.js demo$/.exec(scripts['demo'] ?? '') ?? undefined,
+    /^((?:[A-Z_]+=\S+ )*)exec sh deploy\/node\.sh ((?:--\S+ )*)src\/portolan\.js demo$/.exec(scripts['demo'] ?? '') ??
+      undefined,
     'the npm script demo has this form',
   );
   const assignments = before

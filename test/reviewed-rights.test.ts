@@ -4,6 +4,7 @@ import type { Caller } from '../src/access/caller.ts';
 import type { Rights } from '../src/access/rights.ts';
 import { isVisible, type RowIdentity, type Scope, type Scopes } from '../src/access/scope.ts';
 import { AccessReviews } from '../src/auth/rights/access-reviews.ts';
+import { DeletedNamespaces } from '../src/auth/rights/deleted-namespaces.ts';
 import { type GrantedRights, ReviewedRights } from '../src/auth/rights/reviewed-rights.ts';
 import { RightsCheck } from '../src/auth/rights/rights-check.ts';
 import { systemClock } from '../src/base/clock.ts';
@@ -14,6 +15,7 @@ import { engineFixture, made } from './kit/engine-fixture.ts';
 import { eventually } from './kit/eventually.ts';
 import { widget, widgets } from './kit/graphql-world.ts';
 import { ManualClock } from './kit/manual-clock.ts';
+import { describeSimulatedKinds } from './kit/simulated-kinds.ts';
 import { callerOf, userOf } from './kit/user.ts';
 
 interface Asked {
@@ -73,7 +75,7 @@ async function world(allows: (asked: Asked) => boolean | 'down') {
       ? data.w.nodes.map((node: { metadata: { name: string } }) => node.metadata.name)
       : codeOf(error.originalError);
   };
-  return { clock, asked, names, query, reviewed, reviews };
+  return { clock, asked, names, query, reviewed, reviews, fixture };
 }
 
 test('a right to the whole cluster shows all rows', async () => {
@@ -92,6 +94,57 @@ test('a right to a namespace counts once a filter has named the namespace', asyn
   expect(await names('(filter: { namespaces: ["a", "b"] })')).toEqual(['x']);
   expect(asked.length).toBe(before);
 });
+
+test.each(['a commit of its own', 'a relist'])(
+  'what was allowed in a namespace ends with the namespace: %s',
+  async (how) => {
+    let allowed = true;
+    const { names, asked, reviews, fixture, clock } = await world(
+      ({ namespace }) => allowed && ['a', 'b'].includes(namespace),
+    );
+    const described = await describeSimulatedKinds({ objects: 'empty' });
+    const namespaces = must(
+      described.find(({ resource }) => resource.plural === 'namespaces'),
+      'namespaces',
+    );
+    await fixture.declare(widget(), { ...namespaces, cluster: 'east' });
+    const [a, b] = ['a', 'b'].map((name) => made({ name, namespace: null }));
+    await fixture.sync(
+      'namespaces',
+      [a, b].flatMap((each) => each ?? []),
+    );
+    let lost = 0;
+    const deleted = new DeletedNamespaces({
+      reader: fixture.reader,
+      log: silentLogger,
+      gone: (cluster, namespace) => reviews.namespaceDeleted(cluster, namespace),
+      lost: () => {
+        lost += 1;
+        reviews.rolesChanged();
+      },
+    });
+    fixture.writer().onCommit((commit) => deleted.wake(commit));
+    deleted.wake();
+    const both = '(filter: { namespaces: ["a", "b"] })';
+    expect(await names(both)).toEqual(['x', 'y']);
+    fixture.apply(widgets, 'MODIFIED', made({ name: 'x', namespace: 'a', spec: { total: 2 } }));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const before = asked.length;
+    expect(await names(both)).toEqual(['x', 'y']);
+    expect([asked.length, lost]).toEqual([before, 0]);
+    // The namespace goes, and another one with the same name is not open to the caller.
+    allowed = false;
+    clock.advance(1);
+    if (how === 'a relist')
+      await fixture.sync(
+        'namespaces',
+        [b].flatMap((each) => each ?? []),
+      );
+    else if (a !== undefined) fixture.apply('namespaces', 'DELETED', a);
+    await eventually(async () => expect(await names(both)).toEqual(['y']));
+    expect(asked.slice(before).every(({ namespace }) => namespace !== 'b')).toBe(true);
+  },
+);
 
 test('one object is asked for by its name', async () => {
   const { query } = await world(({ verb, namespace, name }) => verb === 'get' && namespace === 'b' && name === 'y');

@@ -20,6 +20,7 @@ import { type AuthenticatorOptions, createAuthenticate, presentedBy } from './id
 import { TokenReviews } from './identity/token-reviews.ts';
 import { upstreamCredentials } from './identity/upstream-credentials.ts';
 import { AccessReviews } from './rights/access-reviews.ts';
+import { DeletedNamespaces } from './rights/deleted-namespaces.ts';
 import { ReviewedRights } from './rights/reviewed-rights.ts';
 import { RightsCheck } from './rights/rights-check.ts';
 import { StoredRights } from './rights/stored-rights.ts';
@@ -83,6 +84,19 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
     reviews?.rolesChanged();
     options.changed();
   };
+  const deleted =
+    reviews === null
+      ? null
+      : new DeletedNamespaces({
+          reader: options.reader,
+          log,
+          gone: (cluster, namespace) => {
+            reviews.namespaceDeleted(cluster, namespace);
+            options.changed();
+          },
+          lost: changed,
+        });
+  deleted?.wake();
   const granted = options.mode === 'review' ? null : new StoredRights({ ...options, clusters, changed });
   const check =
     reviews === null || granted === null ? null : new RightsCheck({ reviews, clock, log, alarm: options.changed });
@@ -121,7 +135,10 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
       reviewed?.clustersChanged();
       changed();
     },
-    wake: (committed) => granted?.wake(committed),
+    wake(committed) {
+      granted?.wake(committed);
+      deleted?.wake(committed);
+    },
     async close() {
       granted?.close();
       await Promise.all([registered, ...connections].map((each) => each.close()));

@@ -5,7 +5,7 @@
  *   question -> known and fresh: the decision    -> old: the decision, and a review in the background
  *            -> unknown or expired: null until the review that starts now has an answer
  *
- * Fails closed: a question without an answer is refused.
+ * Fails closed: a question without an answer is refused. What was allowed in a namespace ends with the namespace.
  */
 import { type UserInfo, userKey } from '../../access/caller.ts';
 import type { RequestAttributes } from '../../access/policy-rule.ts';
@@ -32,6 +32,8 @@ export interface AccessReviewsOptions {
 
 interface Decision {
   readonly isAllowed: boolean;
+  /** Of the question; null for the whole cluster. */
+  readonly place: string | null;
   readonly at: number;
   /** Shortly after a change of roles, of which the API server may not have known. */
   readonly isHasty: boolean;
@@ -60,6 +62,8 @@ interface Known {
   readonly decisions: BoundedCache<Decision>;
   /** Unique, so that a version that was dropped never comes back. */
   version: number;
+  /** The namespaces in which something was allowed. */
+  readonly places: Set<string>;
 }
 
 export class AccessReviews {
@@ -70,6 +74,8 @@ export class AccessReviews {
   #failedAt = Number.NEGATIVE_INFINITY;
   #lastVersion = 0;
   #rolesChangedAt = Number.NEGATIVE_INFINITY;
+  /** When namespaces were deleted, if decisions from before may be kept. The oldest come first. */
+  readonly #deletedAt = new Map<string, number>();
 
   constructor(options: AccessReviewsOptions) {
     this.#options = options;
@@ -83,6 +89,19 @@ export class AccessReviews {
   /** Notes a change of roles or bindings: what was allowed before may have been allowed by them. */
   rolesChanged(): void {
     this.#rolesChangedAt = this.#options.clock.monotonic();
+  }
+
+  /** Notes a deletion: what was allowed in the namespace before is asked again. */
+  namespaceDeleted(cluster: string, namespace: string): void {
+    const now = this.#options.clock.monotonic();
+    const place = placeOf(cluster, namespace);
+    this.#deletedAt.delete(place);
+    this.#deletedAt.set(place, now);
+    for (const [each, at] of this.#deletedAt) {
+      if (now - at <= validMs) break;
+      this.#deletedAt.delete(each);
+    }
+    for (const known of this.#users.values()) if (known.places.delete(place)) known.version = this.#nextVersion();
   }
 
   /** The decision, if one holds; null otherwise: then the caller must take it for a refusal. An old one is asked again. */
@@ -107,9 +126,11 @@ export class AccessReviews {
     return this.#users.get(userKey(user))?.decisions.get(keyOf(question));
   }
 
-  #holds({ isAllowed, at, isHasty }: Decision): boolean {
+  #holds({ isAllowed, place, at, isHasty }: Decision): boolean {
     const age = this.#options.clock.monotonic() - at;
-    return age <= (isHasty ? settleMs : validMs) && !(isAllowed && at < this.#rolesChangedAt);
+    const deletedAt = place === null ? undefined : this.#deletedAt.get(place);
+    const endedAt = Math.max(this.#rolesChangedAt, deletedAt ?? Number.NEGATIVE_INFINITY);
+    return age <= (isHasty ? settleMs : validMs) && !(isAllowed && at < endedAt);
   }
 
   /** Asks the API server. Requests for the same decision share a review. Never rejects. */
@@ -129,7 +150,9 @@ export class AccessReviews {
     const isAllowed = decision === true;
     const at = decision === null ? asked - validMs + failedMs : asked;
     const isHasty = isAllowed && asked - this.#rolesChangedAt < settleMs;
-    this.#decided(user, question, { isAllowed, at, isHasty, isMissed: false });
+    const { cluster, request } = question;
+    const place = 'path' in request || request.namespace === '' ? null : placeOf(cluster, request.namespace);
+    this.#decided(user, question, { isAllowed, place, at, isHasty, isMissed: false });
     return isAllowed;
   }
 
@@ -160,17 +183,29 @@ export class AccessReviews {
     );
   }
 
+  #nextVersion(): number {
+    this.#lastVersion += 1;
+    return this.#lastVersion;
+  }
+
   #decided(user: UserInfo, question: AccessQuestion, decision: Decision): void {
     const key = keyOf(question);
-    const known = this.#users.get(userKey(user)) ?? { decisions: decisionsOfUser(), version: 0 };
+    const known = this.#users.get(userKey(user)) ?? { decisions: decisionsOfUser(), version: 0, places: new Set() };
     const before = known.decisions.get(key);
     if ((before?.isAllowed === true && !before.isMissed) !== decision.isAllowed) {
-      this.#lastVersion += 1;
-      known.version = this.#lastVersion;
+      known.version = this.#nextVersion();
     }
+    if (decision.isAllowed && decision.place !== null) known.places.add(decision.place);
+    const [oldest = ''] = known.places;
+    // Decisions about it are noticed when scopes are made again.
+    if (known.places.size > mostOfUser) known.places.delete(oldest);
     known.decisions.set(key, decision, 1);
     this.#users.set(userKey(user), known, known.decisions.size);
   }
+}
+
+function placeOf(cluster: string, namespace: string): string {
+  return `${cluster}\n${namespace}`;
 }
 
 function decisionsOfUser(): BoundedCache<Decision> {
