@@ -16,9 +16,9 @@ export const help = `Usage: npm run bench -- day [options]
   --speed N        seconds of the world in a second (60): 24 hours take 24 minutes
   --pods N         Pods of the world (2000)
   --every N        minutes of the world between two lines (120)
-  --subscribers N  live queries and subscriptions, half of each (50)
+  --subscribers N  live queries and subscriptions, half of each (0)
 
-An hour of changes: --hours 60
+Memory in an hour of changes as of a small cluster: --hours 1 --speed 1 --every 10 --subscribers 50
 `;
 
 export async function run(args: readonly string[]): Promise<void> {
