@@ -8,7 +8,7 @@
  * `await` belongs to no queue, unless its result comes from a thread whose replies have one.
  */
 import { type Clock, systemClock } from './clock.ts';
-import { Turns } from './turns.ts';
+import { Turns } from './concurrency/turns.ts';
 
 /** Milliseconds of a turn after which no further piece begins in it. */
 const mostMs = 5;

@@ -5,8 +5,9 @@
  *
  * Owns: the data, for one operation. Never: sends a request with the gateway's own rights, keeps data after the operation, or logs it.
  */
+
+import { Semaphore } from '../base/concurrency/semaphore.ts';
 import { PortolanError } from '../base/errors.ts';
-import { Semaphore } from '../base/semaphore.ts';
 import type { Resource } from '../catalog/resources/resource.ts';
 import { servedUid } from '../catalog/resources/synthetic-identity.ts';
 import { recordOf } from '../catalog/values/displayed-value.ts';

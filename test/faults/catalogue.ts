@@ -241,7 +241,7 @@ export const catalogue: readonly Fault[] = [
     holds: 'They are reopened without a list, a bounded number at a time.',
     tests: [
       watches('F25: watches that are all closed at once are opened again without a list'),
-      on('src/base/semaphore.test.ts')('lets so many in, then the next in the order of asking'),
+      on('src/base/concurrency/semaphore.test.ts')('lets so many in, then the next in the order of asking'),
     ],
   },
   {

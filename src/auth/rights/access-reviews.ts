@@ -11,9 +11,9 @@ import { type UserInfo, userKey } from '../../access/caller.ts';
 import type { RequestAttributes } from '../../access/policy-rule.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Clock } from '../../base/clock.ts';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { codeOf, messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { Semaphore } from '../../base/semaphore.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { reviewSubject } from './subject-access-review.ts';
 

@@ -7,8 +7,8 @@
  */
 import { type DocumentNode, print } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { must } from '../../base/must.ts';
-import { Semaphore } from '../../base/semaphore.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { Encoding, Question } from './introspection-messages.ts';
 import { IntrospectionThread } from './introspection-thread.ts';

@@ -7,7 +7,7 @@
  * turns. At most `silentAtOnce` requests wait without a slot; one more ends the request that has waited longest.
  */
 import type { Clock } from '../../base/clock.ts';
-import { type Leave, Semaphore } from '../../base/semaphore.ts';
+import { type Leave, Semaphore } from '../../base/concurrency/semaphore.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
 import { noAnswer } from './failure.ts';
 

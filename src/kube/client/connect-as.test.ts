@@ -287,7 +287,7 @@ describe('an impersonated user', () => {
       name: 'jane',
       groups: ['dev', 'a, b'],
       uid: '42',
-      extra: { 'example.com/Scopes': ['x', 'y'], 'odd (key)': ['z'], none: [] },
+      extra: { 'example.com/Scopes': ['x', 'y'], 'odd (key)': ['z'] },
     };
     await ask(connection.connectAs({ type: 'impersonation', user }));
     await ask(connection);

@@ -19,7 +19,7 @@
  *
  * Example, throttle 500: a run at 0 takes 2 ms. Changes at 100 and 200 lead to one run at 500. A change at 2,000 leads to a run at once.
  */
-import type { Semaphore } from '../../base/semaphore.ts';
+import type { Semaphore } from '../../base/concurrency/semaphore.ts';
 import type { Filter } from '../../query/plan/filter.ts';
 import type { KindState } from '../../query/read/kind-state.ts';
 import type { LiveRun, WatchedList } from './live-run.ts';

@@ -7,7 +7,7 @@
  * Owns: the cohorts by key. A key has everything that the result depends on besides the store: document, variables, scopes, generation,
  * and the user where the result is for one user alone.
  */
-import { Semaphore } from '../../base/semaphore.ts';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { isUnchanged, type KindState, stateStatement } from '../../query/read/kind-state.ts';
 import type { CommittedChanges } from '../../store/types/change.ts';
 import type { Reader } from '../../store/types/lease.ts';

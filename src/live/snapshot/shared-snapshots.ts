@@ -10,7 +10,7 @@
  * Few snapshots are read at a time, so that other operations find a free reader.
  */
 import { BoundedCache } from '../../base/bounded-cache.ts';
-import { Semaphore } from '../../base/semaphore.ts';
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { LiveMessage } from '../cohort/cohort-batch.ts';
 

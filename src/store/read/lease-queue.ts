@@ -2,8 +2,9 @@
  * A queue of operations that wait for a thread. Each waits until a lease may begin (`grantable`), its signal aborts, or its time is
  * over (TIMEOUT). Clients take turns.
  */
+
+import { Turns } from '../../base/concurrency/turns.ts';
 import { PortolanError } from '../../base/errors.ts';
-import { Turns } from '../../base/turns.ts';
 import type { ReaderThread } from './reader-thread.ts';
 
 interface LeaseQueueOptions {
