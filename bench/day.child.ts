@@ -68,13 +68,10 @@ async function run(args: readonly string[]): Promise<void> {
     });
     try {
       await gateway.synced;
-      const subscribers = await subscribe({ url: gateway.url, count: Number(values.subscribers) });
-      try {
-        const day = { url: gateway.url, cluster: cluster.url, folder, hours, speed, every };
-        await watchDay(day, Number(values.subscribers));
-      } finally {
-        subscribers.disconnect();
-      }
+      const day = { url: gateway.url, cluster: cluster.url, folder, hours, speed, every };
+      const count = Number(values.subscribers);
+      const watch = (): Promise<void> => watchDay(day, count);
+      await (count === 0 ? watch() : withSubscribers({ url: gateway.url, count }, watch));
     } finally {
       await gateway.close();
     }
@@ -84,12 +81,18 @@ async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Resolves when all of them have their first message. */
-async function subscribe(order: SubscribersOrder): Promise<ReturnType<typeof fork>> {
+/** Does the work once all subscribers have their first message. @throws if their process ends before */
+async function withSubscribers(order: SubscribersOrder, work: () => Promise<void>): Promise<void> {
   const child = fork(fileURLToPath(new URL('./day.subscribers.ts', import.meta.url)), [], { execArgv: [] });
-  child.send(order);
-  await once(child, 'message');
-  return child;
+  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`the subscribers ended with ${code}`)));
+  ended.catch(() => {});
+  try {
+    child.send(order);
+    await Promise.race([once(child, 'message'), ended]);
+    await Promise.race([work(), ended]);
+  } finally {
+    if (child.connected) child.disconnect();
+  }
 }
 
 interface Day {

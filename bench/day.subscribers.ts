@@ -37,5 +37,4 @@ for (let from = 0; from < count; from += ofOneSocket) {
     socket.send(JSON.stringify({ type: 'subscribe', id: String(number), payload: { query: documentOf(number) } }));
   }
 }
-if (count === 0) process.send?.('ready');
 process.once('disconnect', () => process.exit(0));

@@ -87,7 +87,7 @@ export async function run(args: readonly string[]): Promise<void> {
     '--log-level',
     'warn',
   ];
-  const gateway = await startGatewayProcess(given, { MALLOC_ARENA_MAX: '2' });
+  const gateway = await startGatewayProcess(given);
   const attackers = fork(fileURLToPath(new URL('./hostile.child.ts', import.meta.url)), [], {
     execArgv: [...process.execArgv],
   });

@@ -1,8 +1,9 @@
 /**
  * Begins work on the event loop piece by piece, so that many pieces at once do not delay what else waits for the loop.
  *
- *   enter -> the turn of the loop is short until now, and nothing waits: begins at once
- *         -> else it waits; in each later turn one piece begins, and clients take turns (turns.ts)
+ *   enter -> nothing waits, and this turn of the loop has been short: the piece begins
+ *         -> else: the piece waits
+ *   later turn -> one piece begins; clients take turns (turns.ts)
  *
  * Node handles all requests that have arrived, and up to a thousand messages of a thread, in one turn. What a piece continues after an
  * `await` belongs to no queue, unless its result comes from a thread whose replies have one.

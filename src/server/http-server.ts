@@ -139,7 +139,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         drain.add(() => endStream(response)),
       );
       response.once('close', unsent.watch(request.socket));
-      // Whoever writes the events.
+      // Yoga writes the events. Too many bytes that wait must be seen at once.
       const write = response.write.bind(response) as (...given: readonly unknown[]) => boolean;
       response.write = (...given: readonly unknown[]): boolean => {
         const isTaken = write(...given);

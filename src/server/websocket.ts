@@ -240,7 +240,10 @@ async function prepare(
       execute: async (args: ExecutionArgs) => {
         try {
           const outcome = await execute(args);
-          return isAsyncIterable<ExecutionResult>(outcome) ? outlet.send(outcome) : outlet.sendOne(outcome, onSent);
+          if (!isAsyncIterable<ExecutionResult>(outcome)) return outlet.sendOne(outcome, onSent);
+          // A stream counts as a subscription.
+          onSent();
+          return outlet.send(outcome);
         } catch (error) {
           onSent();
           throw error;

@@ -1,4 +1,4 @@
-/** A gateway in a process of its own, as `portolan serve` starts it: its address, its log and its memory. */
+/** A gateway in a process of its own, as `npm start` starts it: its address, its log and its memory. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -45,7 +45,7 @@ export async function startGatewayProcess(
     ['--v8-pool-size=1', '--max-semi-space-size=16', entry, 'serve', '--port', '0', ...args],
     {
       cwd: folder,
-      env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...environment },
+      env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, MALLOC_ARENA_MAX: '2', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );

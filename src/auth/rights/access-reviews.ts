@@ -32,8 +32,6 @@ export interface AccessReviewsOptions {
 
 interface Decision {
   readonly isAllowed: boolean;
-  /** Of the question; null for the whole cluster. */
-  readonly place: string | null;
   readonly at: number;
   /** Shortly after a change of roles, of which the API server may not have known. */
   readonly isHasty: boolean;
@@ -108,7 +106,7 @@ export class AccessReviews {
   known(user: UserInfo, question: AccessQuestion): boolean | null {
     const found = this.#find(user, question);
     if (found === undefined) return null;
-    if (!this.#holds(found)) {
+    if (!this.#holds(question, found)) {
       found.isMissed = true;
       return null;
     }
@@ -119,17 +117,17 @@ export class AccessReviews {
   /** Is there a decision that holds? */
   isKnown(user: UserInfo, question: AccessQuestion): boolean {
     const found = this.#find(user, question);
-    return found !== undefined && this.#holds(found);
+    return found !== undefined && this.#holds(question, found);
   }
 
   #find(user: UserInfo, question: AccessQuestion): Decision | undefined {
     return this.#users.get(userKey(user))?.decisions.get(keyOf(question));
   }
 
-  #holds({ isAllowed, place, at, isHasty }: Decision): boolean {
+  #holds(question: AccessQuestion, { isAllowed, at, isHasty }: Decision): boolean {
     const age = this.#options.clock.monotonic() - at;
-    const deletedAt = place === null ? undefined : this.#deletedAt.get(place);
-    const endedAt = Math.max(this.#rolesChangedAt, deletedAt ?? Number.NEGATIVE_INFINITY);
+    const deletedAt = this.#deletedAt.get(placeIn(question) ?? '') ?? Number.NEGATIVE_INFINITY;
+    const endedAt = Math.max(this.#rolesChangedAt, deletedAt);
     return age <= (isHasty ? settleMs : validMs) && !(isAllowed && at < endedAt);
   }
 
@@ -150,9 +148,7 @@ export class AccessReviews {
     const isAllowed = decision === true;
     const at = decision === null ? asked - validMs + failedMs : asked;
     const isHasty = isAllowed && asked - this.#rolesChangedAt < settleMs;
-    const { cluster, request } = question;
-    const place = 'path' in request || request.namespace === '' ? null : placeOf(cluster, request.namespace);
-    this.#decided(user, question, { isAllowed, place, at, isHasty, isMissed: false });
+    this.#decided(user, question, { isAllowed, at, isHasty, isMissed: false });
     return isAllowed;
   }
 
@@ -195,7 +191,8 @@ export class AccessReviews {
     if ((before?.isAllowed === true && !before.isMissed) !== decision.isAllowed) {
       known.version = this.#nextVersion();
     }
-    if (decision.isAllowed && decision.place !== null) known.places.add(decision.place);
+    const place = placeIn(question);
+    if (decision.isAllowed && place !== null) known.places.add(place);
     const [oldest = ''] = known.places;
     // Decisions about it are noticed when scopes are made again.
     if (known.places.size > mostOfUser) known.places.delete(oldest);
@@ -206,6 +203,11 @@ export class AccessReviews {
 
 function placeOf(cluster: string, namespace: string): string {
   return `${cluster}\n${namespace}`;
+}
+
+/** The namespace that a question is about; null for the whole cluster. */
+function placeIn({ cluster, request }: AccessQuestion): string | null {
+  return 'path' in request || request.namespace === '' ? null : placeOf(cluster, request.namespace);
 }
 
 function decisionsOfUser(): BoundedCache<Decision> {

@@ -101,6 +101,7 @@ export class LiveStream {
       this.#leave();
     };
     let isBegun = false;
+    // A function of its own: the frame below holds its locals while it waits for the next result.
     const begin = (): Result | null => {
       if (isBegun || this.#first === null) return null;
       isBegun = true;
@@ -108,7 +109,7 @@ export class LiveStream {
       return this.#first.result;
     };
     return endingGenerator<Result>(async () => {
-      const first = isBegun ? null : begin();
+      const first = begin();
       if (first !== null) return { done: false, value: first };
       try {
         const result = await this.#next();

@@ -7,7 +7,7 @@ import { faultOfCode, StoreFault } from '../types/store-fault.ts';
 /** A disk with less space than this is full: the log cannot take a batch of events. */
 const leastFreeBytes = 1024 * 1024;
 
-/** What can be seen without a write; null where nothing is wrong, and where there is no folder: the seal tells of that. */
+/** The fault that can be seen without a write; null if there is none. The seal reports a folder that is gone. */
 export function lookAtFolder(file: string, cause: unknown = null): StoreFault | null {
   const folder = dirname(file);
   try {
