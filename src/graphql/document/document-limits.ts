@@ -43,13 +43,27 @@ export function parseWithin(
     throw tooCostly(`The document nests ${nesting} brackets; at most ${limits.maxNesting} are allowed.`);
   }
   try {
-    return parse(source, { ...options, maxTokens: limits.maxTokens });
+    return withoutTokens(parse(source, { ...options, maxTokens: limits.maxTokens }));
   } catch (error) {
     if (error instanceof GraphQLError && /more than \d+ tokens|exceeds? .*token/i.test(error.message)) {
       throw tooCostly(`The document has more than ${limits.maxTokens} tokens; split it.`);
     }
     throw error;
   }
+}
+
+/**
+ * The tokens of a document are a list in both directions, so one location would hold all of them as long as the document. Only the parser
+ * reads the list.
+ */
+function withoutTokens(document: DocumentNode): DocumentNode {
+  for (let token = document.loc?.startToken ?? null; token !== null; ) {
+    const { next } = token;
+    token.prev = null;
+    token.next = null;
+    token = next;
+  }
+  return document;
 }
 
 /** Matches strings and comments too, so that brackets inside them are not counted. */

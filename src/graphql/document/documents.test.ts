@@ -23,10 +23,40 @@ function charged() {
   return { documents, charges, read };
 }
 
-test('a valid document is charged once by its length, and then kept', () => {
+test('a valid document is charged by its length, until it is kept at its second use', () => {
   const { charges, read } = charged();
-  expect([read('{ a }'), read('{ a }'), read('{ a b }')]).toEqual([true, true, true]);
-  expect(charges).toEqual([5 * valuesPerCharacter, 7 * valuesPerCharacter]);
+  expect(['{ a }', '{ a }', '{ a }', '{ a b }', '{ a }'].map((text) => read(text))).toEqual(Array(5).fill(true));
+  expect(charges).toEqual([5, 5, 7].map((characters) => characters * valuesPerCharacter));
+});
+
+test('documents that come once do not push out those that come again', () => {
+  const { charges, read } = charged();
+  const often = '{ a }';
+  read(often);
+  read(often);
+  const once = (at: number): string => `{ ${'a '.repeat(300)}} # ${at}`;
+  for (let at = 0; at < 3000; at += 1) read(once(at));
+  const before = charges.length;
+  expect(read(often)).toBe(true);
+  expect(charges).toHaveLength(before);
+});
+
+test('a second entry point of a request gets the document of the first, and is no second use', () => {
+  const { documents, charges, read } = charged();
+  const first = documents.parse('{ a }', (values) => void charges.push(values));
+  documents.validate(schema, first);
+  const second = documents.parse('{ a }', null);
+  documents.validate(schema, second);
+  expect(second).toBe(first);
+  expect(documents.parse('{ a }', null)).toBe(first);
+  expect(read('{ a }')).toBe(true);
+  expect(charges).toHaveLength(2);
+});
+
+test('one place of a document does not hold the tokens of all others', () => {
+  const { documents } = charged();
+  const { loc } = documents.parse('{ a b }', () => {});
+  expect([loc?.start, loc?.end, loc?.startToken.next, loc?.endToken.prev]).toEqual([0, 7, null, null]);
 });
 
 test.each([
@@ -39,12 +69,12 @@ test.each([
   expect(charges).toEqual([1, 2, 3].map(() => text.length * valuesPerCharacter));
 });
 
-test('a document that does not fit a later schema is charged again', () => {
+test('a document that does not fit a later schema is charged each time', () => {
   const { charges, read } = charged();
   expect(read('{ b }')).toBe(true);
   const later = buildSchema('type Query { a: Int }');
   expect([read('{ b }', later), read('{ b }', later)]).toEqual([false, false]);
-  expect(charges).toHaveLength(2);
+  expect(charges).toHaveLength(3);
 });
 
 test('a caller without values left gets no document parsed', () => {

@@ -1,11 +1,13 @@
 /**
  * Parses and validates the documents of all entry points, and charges their callers.
  *
- *   text -> charge by its length -> parse within limits -> size (document-size.ts) -> validate on a schema -> kept, if valid
+ *   text -> charge by its length -> parse within limits -> size (document-size.ts) -> validate on a schema
+ *   the same text again -> all of that again -> kept
  *   text of a kept document -> document, without a charge
  *
  * Invariants: a document that is not kept is charged before anything else is done with it. Only valid documents are kept, so a refused one
- * is charged each time. What is kept is bounded.
+ * is charged each time. A document is kept at its second use, because most texts with values in them come once: they would push out those
+ * that come again, and a parsed document takes many times the memory of its text. What is kept is bounded.
  */
 import { type DocumentNode, GraphQLError, type GraphQLSchema, type Source, specifiedRules, validate } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
@@ -21,15 +23,25 @@ export const valuesPerCharacter = 10;
 
 /** Errors that one document gets. Each may search the names of a whole schema for the one that was meant. */
 const mostErrors = 10;
-/** In characters: a parsed document takes about fifty times its text. */
+/** In characters: a parsed document takes about thirty times its text. */
 const kept = { entries: 1000, weight: 1_000_000 };
+/** Texts that were used once. In characters too. */
+const used = { entries: 5000, weight: 1_000_000 };
+
+/** What is known of a document that is not kept yet. */
+interface Fresh {
+  readonly text: string;
+  /** Was its text used before? */
+  readonly isKnown: boolean;
+}
 
 export class Documents {
   readonly #limits: DocumentLimits;
   readonly #kept = new BoundedCache<DocumentNode>(kept);
-  readonly #texts = new WeakMap<DocumentNode, string>();
+  readonly #used = new BoundedCache<true>(used);
+  readonly #fresh = new WeakMap<DocumentNode, Fresh>();
   readonly #verdicts = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, readonly GraphQLError[]>>();
-  /** The newest document: two entry points may read the same one, one after the other. */
+  /** The newest document: two entry points of a request read the same one, one after the other. */
   #newest: { readonly text: string; readonly document: DocumentNode } | null = null;
 
   constructor(limits: DocumentLimits = defaultLimits) {
@@ -38,22 +50,27 @@ export class Documents {
 
   /**
    * The document of a text.
+   * @param charge null if an earlier entry point of the same request has charged the text. Then this is no further use of it.
    * @throws GraphQLError of the parser, or with the code QUERY_TOO_COSTLY or TOO_MANY_REQUESTS
    */
-  parse(source: string | Source, charge: Charge): DocumentNode {
+  parse(source: string | Source, charge: Charge | null): DocumentNode {
     const text = typeof source === 'string' ? source : source.body;
     const known = this.#kept.get(text);
     if (known !== undefined) return known;
+    if (charge === null) return this.#newest?.text === text ? this.#newest.document : this.#parsed(source);
     try {
       charge(text.length * valuesPerCharacter);
     } catch (error) {
       throw error instanceof PortolanError ? chargeRefused(error) : error;
     }
-    if (this.#newest?.text === text) return this.#newest.document;
-    const document = parseWithin(source, {}, this.#limits);
-    this.#texts.set(document, text);
+    const document = this.#parsed(source);
+    this.#fresh.set(document, { text, isKnown: this.#used.get(text) === true });
     this.#newest = { text, document };
     return document;
+  }
+
+  #parsed(source: string | Source): DocumentNode {
+    return parseWithin(source, {}, this.#limits);
   }
 
   /** The errors of the document on the schema; the first few of them. */
@@ -62,9 +79,11 @@ export class Documents {
     this.#verdicts.set(schema, verdicts);
     const errors = verdicts.get(document) ?? this.#errorsOf(schema, document);
     verdicts.set(document, errors);
-    const text = this.#texts.get(document);
-    if (text === undefined) return errors;
+    const fresh = this.#fresh.get(document);
+    if (fresh === undefined) return errors;
+    const { text, isKnown } = fresh;
     if (errors.length > 0) this.#kept.delete(text);
+    else if (!isKnown) this.#used.set(text, true, text.length);
     else if (this.#kept.get(text) === undefined) this.#kept.set(text, document, text.length);
     return errors;
   }

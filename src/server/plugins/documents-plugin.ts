@@ -8,10 +8,8 @@ export function useDocuments(documents: Documents, limits: Pick<CallerLimits, 'c
   return {
     onParse({ context, setParseFn }) {
       const { portolan, isCharged } = context as OperationContext & { readonly isCharged?: boolean };
-      const charge = (values: number): void => {
-        if (isCharged !== true) limits.charge(portolan.caller, values);
-      };
-      setParseFn((source) => documents.parse(source, charge));
+      const charge = (values: number): void => limits.charge(portolan.caller, values);
+      setParseFn((source) => documents.parse(source, isCharged === true ? null : charge));
     },
     onValidate({ setValidationFn }) {
       setValidationFn((schema, document) => documents.validate(schema, document));
