@@ -122,6 +122,24 @@ export const attacks: Readonly<Record<string, Attack>> = {
     for (const socket of opened) socket?.terminate();
     return opened.length * 20;
   },
+  async 'subscriptions that are not read'({ port, tokens, seconds }) {
+    const opened = await Promise.all(Array.from({ length: 10 }, (_, at) => socketOf(port, tokens[at % 2] ?? '')));
+    for (const [at, socket] of opened.entries()) {
+      socket?.pause();
+      for (let id = 0; id < 150; id += 1) {
+        const name = `a-${at}-${id}`;
+        socket?.send(
+          subscribe(
+            id,
+            `subscription { podChanges(filter: { metadata: { name: { gt: "${name}" } } }) { cursor changes { object { raw } } } }`,
+          ),
+        );
+      }
+    }
+    await sleep(seconds * 1000);
+    for (const socket of opened) socket?.terminate();
+    return 1500;
+  },
   'fields of one name': queries((at) => `{ ${many(1100, () => 'pods(first: 1) { totalCount }')} } # ${at}`),
   fragments: queries(
     (at) => `{ ${many(200, (index) => `...F${index}`)} } # ${at}

@@ -1,5 +1,5 @@
 /** Limits on a document. They bound what parsing and validation cost, and depend on no variable. */
-import { type DocumentNode, GraphQLError, parse } from 'graphql';
+import { type DocumentNode, GraphQLError, parse, type Token } from 'graphql';
 
 export interface DocumentLimits {
   readonly maxTokens: number;
@@ -57,8 +57,9 @@ export function parseWithin(
  * reads the list.
  */
 function withoutTokens(document: DocumentNode): DocumentNode {
-  for (let token = document.loc?.startToken ?? null; token !== null; ) {
-    const { next } = token;
+  let token: { prev: Token | null; next: Token | null } | null = document.loc?.startToken ?? null;
+  while (token !== null) {
+    const { next }: { readonly next: Token | null } = token;
     token.prev = null;
     token.next = null;
     token = next;

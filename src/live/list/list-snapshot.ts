@@ -63,7 +63,7 @@ function senderOf({ feed, request }: Run, { shared, visible }: JoinedSnapshot): 
   };
 }
 
-/** Reads one chunk. Null when the log no longer reaches back to the matches, or when the caller may see other rows. */
+/** Reads one chunk. Null when the matches were let go, when the log no longer reaches back to them, or when the caller may see other rows. */
 async function readChunk(
   lease: Lease,
   request: LiveRequest,
@@ -72,7 +72,8 @@ async function readChunk(
   end: number,
 ): Promise<SnapshotChunk | null> {
   const { metered, characters } = meteredLease(lease);
-  const rows = await rowsAsOf(metered, taken, taken.objects.slice(from, end), request);
+  const wanted = taken.objects.slice(from, end);
+  const rows = wanted === null ? null : await rowsAsOf(metered, taken, wanted, request);
   if (rows === null) return null;
   const at = request.now();
   const changes = rows.map((row) => addedRow(row, at));

@@ -3,7 +3,6 @@
  * as those of one kind do (src/live/list/list-snapshot.ts).
  */
 import { isSameScope, type Scopes, scopeText } from '../../access/scope.ts';
-import type { MatchedObject } from '../../query/read/match-ids.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { type Messages, type SnapshotSender, sendSnapshot } from '../feed/running-list.ts';
@@ -26,8 +25,6 @@ import { message, type Run, readKinds } from './objects-run.ts';
 interface TakenObjects extends TakenSnapshot {
   readonly sight: Sight;
   readonly parts: readonly Part[];
-  /** Of all parts, in their order. */
-  readonly objects: readonly MatchedObject[];
 }
 
 /** The matches of one kind. */
@@ -80,7 +77,12 @@ function joinSnapshot({ feed, request, question: asked }: Run) {
         parts.push({ of, matches, from });
         from += matches.objects.length;
       }
-      const objects = parts.flatMap(({ matches }) => matches.objects);
+      const objects = {
+        length: from,
+        letGo: () => {
+          for (const { matches } of parts) matches.objects.letGo();
+        },
+      };
       return { epoch: lease.epoch, revision: lease.revision, sight, parts, objects };
     };
     return { shared: await feed.snapshots.join(lease, question, take) };
@@ -99,7 +101,7 @@ function senderOf({ feed, request }: Run, { shared: { taken } }: JoinedSnapshot)
   };
 }
 
-/** Reads one chunk. Null when the log no longer reaches back to the matches, or when the caller may see other rows. */
+/** Reads one chunk. Null when the matches were let go, when the log no longer reaches back to them, or when the caller may see other rows. */
 async function readChunk(
   lease: Lease,
   { projection, rights, now }: LiveObjectsRequest,
@@ -110,7 +112,8 @@ async function readChunk(
   const { metered, characters } = meteredLease(lease);
   const rows = [];
   for (const { of, matches, from: first } of parts) {
-    const wanted = matches.objects.slice(Math.max(0, from - first), Math.max(0, end - first));
+    const wanted = matches.objects.slice(from - first, end - first);
+    if (wanted === null) return null;
     if (wanted.length === 0) continue;
     const some = await rowsAsOf(metered, matches, wanted, { kind: of.kind, projection, rights });
     if (some === null) return null;

@@ -4,6 +4,7 @@ import { liveSetup, type Messages, nextOf } from '../../../test/kit/live-lists.t
 import { everything } from '../../query/plan/filter.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { LiveMessage } from '../cohort/cohort-batch.ts';
+import { Matches } from './matches.ts';
 import { SharedSnapshots, type TakenSnapshot } from './shared-snapshots.ts';
 
 const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
@@ -30,7 +31,7 @@ test('lists that come at the same time send the same messages', async () => {
 });
 
 const lease = { epoch: 'e', revision: 7 } as Lease;
-const taken: TakenSnapshot = { epoch: 'e', revision: 7, objects: [] };
+const taken: TakenSnapshot = { epoch: 'e', revision: 7, objects: new Matches(new Float64Array()) };
 
 test('a list that comes while a snapshot is taken gets the same one', async () => {
   const snapshots = new SharedSnapshots();
@@ -60,7 +61,10 @@ test('a list whose lease is older than the snapshot that is taken takes its own'
 
 test('chunks are kept while a list sends the snapshot, and not longer', async () => {
   const snapshots = new SharedSnapshots();
-  const shared = await snapshots.join(lease, 'pods', async () => ({ ...taken, objects: [1, 2, 3] }));
+  const shared = await snapshots.join(lease, 'pods', async () => ({
+    ...taken,
+    objects: new Matches(new Float64Array(3)),
+  }));
   const message: LiveMessage = { phase: 'SNAPSHOT', reset: true, cursor: '', totalCount: null, changes: [] };
   let reads = 0;
   const ask = () =>
@@ -123,4 +127,29 @@ test('a list that joins a snapshot gets the changes since', async () => {
   while (joined.sequence !== revision) joined.take(await nextOf(second));
   expect(begun.held).toEqual(held);
   expect(joined.held).toEqual(held);
+});
+
+test('the oldest snapshots are let go when lists that are not read hold too many objects', async () => {
+  const snapshots = new SharedSnapshots(() => 0, 10);
+  const made = async (question: string) => {
+    const objects = new Matches(new Float64Array(4));
+    const shared = await snapshots.join(lease, question, async () => ({ ...taken, objects }));
+    snapshots.enter(shared);
+    return { shared, objects };
+  };
+  const [first, second, third] = [await made('a'), await made('b'), await made('c')];
+  expect([first, second, third].map(({ objects }) => objects.slice(0, 2))).toEqual([null, [0, 0], [0, 0]]);
+  expect(snapshots.held).toBe(8);
+  const again = await made('a');
+  expect(again.shared).not.toBe(first.shared);
+  expect(second.objects.slice(0, 1)).toBeNull();
+  for (const { shared } of [first, second, third, again]) snapshots.leave(shared);
+  expect(snapshots.held).toBe(0);
+});
+
+test('a snapshot that is larger than the bound is sent', async () => {
+  const snapshots = new SharedSnapshots(() => 0, 2);
+  const objects = new Matches(new Float64Array(4));
+  snapshots.enter(await snapshots.join(lease, 'a', async () => ({ ...taken, objects })));
+  expect(objects.slice(0, 4)).toEqual([0, 0, 0, 0]);
 });

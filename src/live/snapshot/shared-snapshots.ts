@@ -8,6 +8,9 @@
  * a state that is at most `mostAgeMs` old, and then the changes since.
  *
  * Few snapshots are read at a time, so that other operations find a free reader.
+ *
+ * Clients that do not read hold their snapshots. If those that are sent have more than `mostHeld` objects together, the oldest are let go,
+ * and their lists begin newer ones. So slow clients wait longer, and new ones are not kept waiting by them.
  */
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
@@ -36,12 +39,14 @@ const chunkCharacters = 64 * 1024;
 const firstChunk = 20;
 /** Snapshots that are read at the same time. */
 const mostReads = 2;
+/** Objects of all snapshots that are sent. Each takes eight bytes. */
+const mostHeldByDefault = 4_000_000;
 
 /** The matches at a revision. */
 export interface TakenSnapshot {
   readonly epoch: string;
   readonly revision: number;
-  readonly objects: readonly unknown[];
+  readonly objects: { readonly length: number; letGo(): void };
 }
 
 /** @typeParam T what was taken; the same for all snapshots of one question. */
@@ -72,11 +77,21 @@ export class SharedSnapshots {
   /** The snapshots that are being taken, by question. Undefined for one that could not be taken. */
   readonly #taking = new Map<string, Promise<SharedSnapshot | undefined>>();
   readonly #chunks = new BoundedCache<SnapshotChunk>({ entries: keptChunks, weight: keptCharacters });
+  /** The snapshots that are sent, the oldest first. */
+  readonly #sent = new Set<SharedSnapshot>();
+  readonly #mostHeld: number;
+  #held = 0;
   #taken = 0;
 
   /** @param monotonic milliseconds */
-  constructor(monotonic: () => number = () => performance.now()) {
+  constructor(monotonic: () => number = () => performance.now(), mostHeld = mostHeldByDefault) {
     this.#monotonic = monotonic;
+    this.#mostHeld = mostHeld;
+  }
+
+  /** Objects of all snapshots that are sent. */
+  get held(): number {
+    return this.#held;
   }
 
   /** Runs a read of a snapshot when few others run. */
@@ -130,16 +145,30 @@ export class SharedSnapshots {
     snapshot.senders += 1;
     const known = this.#open.get(snapshot.question);
     if (known === undefined || known.takenAt < snapshot.takenAt) this.#open.set(snapshot.question, snapshot);
+    if (this.#sent.has(snapshot)) return;
+    this.#sent.add(snapshot);
+    this.#held += snapshot.taken.objects.length;
+    for (const oldest of this.#sent) {
+      if (this.#held <= this.#mostHeld || oldest === snapshot) break;
+      this.#letGo(oldest);
+    }
   }
 
   leave(snapshot: SharedSnapshot): void {
     snapshot.senders -= 1;
     if (snapshot.senders > 0) return;
-    this.close(snapshot);
+    this.#letGo(snapshot);
     for (const from of snapshot.ends.keys()) this.#chunks.delete(chunkKey(snapshot, from));
   }
 
-  /** No more lists join it. Called when the log no longer reaches back to it. */
+  #letGo(snapshot: SharedSnapshot): void {
+    this.close(snapshot);
+    if (!this.#sent.delete(snapshot)) return;
+    this.#held -= snapshot.taken.objects.length;
+    snapshot.taken.objects.letGo();
+  }
+
+  /** No more lists join it. Called when it can no longer be sent to its end. */
   close(snapshot: SharedSnapshot): void {
     if (this.#open.get(snapshot.question) === snapshot) this.#open.delete(snapshot.question);
   }

@@ -1,12 +1,12 @@
 /**
  * Snapshots in chunks. A snapshot does not hold a lease while a slow client reads it.
  *
- *   lease 1 at revision R      takeMatches: id and seq of all matches
+ *   lease 1 at revision R      takeMatches: the ids of all matches
  *   lease 2, 3, … later        rowsAsOf: the bodies of one chunk, as they were at R
  *
  * An object that changed or was deleted after R is restored from the log to its state at R. So the changes after R apply to the
- * snapshot. Example: object 5 matched at R = 7 with seq 3. If its seq is still 3, its current body is sent. If change 9 modified
- * it, the body before change 9 comes from the log.
+ * snapshot. Example: object 5 matched at R = 7. If the sequence number of its newest change is not above 7, its current body is sent. If
+ * change 9 modified it, the body before change 9 comes from the log.
  */
 
 import type { CallerRights } from '../../access/rights.ts';
@@ -15,12 +15,13 @@ import { healthOf } from '../../catalog/health/health.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { Filter } from '../../query/plan/filter.ts';
 import type { ObjectRow, PlannedKind, Projection } from '../../query/plan/plan.ts';
-import { fetchObjects } from '../../query/read/fetch.ts';
-import { type MatchedObject, matchingObjects } from '../../query/read/match-ids.ts';
-import { readView, type View } from '../../query/sql/view.ts';
+import { matchingIds } from '../../query/read/match-ids.ts';
+import { unchangedById } from '../../query/read/object-rows.ts';
+import type { View } from '../../query/sql/view.ts';
 import { objectsAsOf, readLogFloor } from '../../store/read/changes.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { textLength } from '../../store/types/statement.ts';
+import { Matches } from './matches.ts';
 
 /** The matches at a revision, without bodies. */
 export interface SnapshotMatches {
@@ -28,7 +29,7 @@ export interface SnapshotMatches {
   readonly revision: number;
   readonly kindId: number;
   readonly scopes: Scopes;
-  readonly objects: readonly MatchedObject[];
+  readonly objects: Matches;
 }
 
 /** A lease that counts the characters of the texts that it reads. */
@@ -56,18 +57,18 @@ export async function takeMatches(
   scopes: Scopes,
   { kind, filter }: { readonly kind: PlannedKind; readonly filter: Filter },
 ): Promise<SnapshotMatches> {
-  const objects = await matchingObjects(lease, view, kind, filter);
+  const objects = new Matches(await matchingIds(lease, view, kind, filter));
   return { epoch: lease.epoch, revision: lease.revision, kindId, scopes, objects };
 }
 
 /**
- * The wanted objects as they were at the revision of the matches. Null when the log no longer reaches back to it, and when the caller
- * may see other objects now.
+ * The objects with the wanted ids as they were at the revision of the matches. Null when the log no longer reaches back to it, and when
+ * the caller may see other objects now.
  */
 export async function rowsAsOf(
   lease: Lease,
   { epoch, revision, kindId, scopes: taken }: SnapshotMatches,
-  wanted: readonly MatchedObject[],
+  wanted: readonly number[],
   {
     kind,
     projection,
@@ -78,25 +79,20 @@ export async function rowsAsOf(
   const scopes = await rights.at(lease);
   const textOf = (of: Scopes): string => scopeText(of.of(kind.key, 'watch'));
   if (scopes !== taken && textOf(scopes) !== textOf(taken)) return null;
-  const identities = wanted.map(({ identity }) => identity);
-  const current = await fetchObjects(lease, await readView(lease, scopes), identities, projection, 'watch');
-  const unchanged = (object: MatchedObject, index: number): ObjectRow | null => {
-    const row = current[index] ?? null;
-    return row !== null && row.objectId === object.objectId && row.seq === object.seq ? row : null;
-  };
-  const changed = wanted.filter((object, index) => unchanged(object, index) === null).map(({ objectId }) => objectId);
+  const { key } = kind;
+  const unchanged = await unchangedById(lease, wanted, { key, revision, projection });
+  const changed = wanted.filter((id) => !unchanged.has(id));
   const restored = changed.length === 0 ? new Map() : await objectsAsOf(lease, kindId, changed, revision);
   const rows: ObjectRow[] = [];
-  for (const [index, object] of wanted.entries()) {
-    const { identity, objectId, seq } = object;
-    const row = unchanged(object, index);
-    const past = restored.get(objectId);
-    if (row !== null) {
+  for (const id of wanted) {
+    const row = unchanged.get(id);
+    const past = restored.get(id);
+    if (row !== undefined) {
       rows.push(row);
     } else if (past !== undefined) {
-      const { uid, resourceVersion, body } = past;
+      const { body, ...known } = past;
       const parsed = parseExact(body);
-      rows.push({ ...identity, objectId, seq, uid, resourceVersion, health: healthOf(parsed), body: parsed });
+      rows.push({ ...known, key, seq: revision, health: healthOf(parsed), body: parsed });
     } else {
       return null;
     }

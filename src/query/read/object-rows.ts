@@ -3,9 +3,10 @@ import { must } from '../../base/must.ts';
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { raw, sql } from '../../store/types/sql.ts';
+import { type Fragment, raw, sql } from '../../store/types/sql.ts';
 import type { Row } from '../../store/types/statement.ts';
 import type { ObjectRow, Projection } from '../plan/plan.ts';
+import { isPublishedOfAny } from '../sql/counts.ts';
 import { projectionSql } from '../sql/projection.ts';
 
 /** The columns of `object AS o` that {@link objectRow} reads after the id and before the body. */
@@ -39,14 +40,41 @@ export async function objectsById(
   objects: readonly { readonly id: number; readonly key: string }[],
   projection: Projection,
 ): Promise<readonly ObjectRow[]> {
-  if (objects.length === 0) return [];
+  const rows = await rowsById(
+    lease,
+    objects.map(({ id }) => id),
+    projection,
+    raw('1'),
+  );
+  return objects.map(({ id, key }) => objectRow(key, must(rows.get(id), 'an object of this snapshot')));
+}
+
+/** Those of these objects that are published and have not changed since the revision, by id. */
+export async function unchangedById(
+  lease: Lease,
+  ids: readonly number[],
+  { key, revision, projection }: { readonly key: string; readonly revision: number; readonly projection: Projection },
+): Promise<ReadonlyMap<number, ObjectRow>> {
+  const isUnchanged = sql`o.seq <= ${revision} AND ${isPublishedOfAny(raw('o'))}`;
+  const rows = await rowsById(lease, ids, projection, isUnchanged);
+  return new Map([...rows].map(([id, row]) => [id, objectRow(key, row)]));
+}
+
+/** Rows of {@link objectRow}, by id. */
+async function rowsById(
+  lease: Lease,
+  ids: readonly number[],
+  projection: Projection,
+  condition: Fragment,
+): Promise<ReadonlyMap<number, Row>> {
+  if (ids.length === 0) return new Map();
   const body = projectionSql(projection);
   const rows = await lease.all(
     sql`SELECT o.id, ${raw(objectColumns)}, ${body ?? raw(`'{}'`)}
-      FROM json_each(${JSON.stringify(objects.map(({ id }) => id))}) AS j CROSS JOIN object AS o ON o.id = j.value${raw(
+      FROM json_each(${JSON.stringify(ids)}) AS j CROSS JOIN object AS o ON o.id = j.value${raw(
         body === null ? '' : ' CROSS JOIN body AS b ON b.id = o.id',
-      )}`,
+      )}
+      WHERE ${condition}`,
   );
-  const byId = new Map(rows.map((row) => [Number(row[0]), row]));
-  return objects.map(({ id, key }) => objectRow(key, must(byId.get(id), 'an object of this snapshot')));
+  return new Map(rows.map((row) => [Number(row[0]), row]));
 }

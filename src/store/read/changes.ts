@@ -23,6 +23,9 @@ interface ChangesWanted {
 /** An object as it was at a revision. */
 interface PastObject {
   readonly objectId: number;
+  readonly cluster: string;
+  readonly namespace: string | null;
+  readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
   /** JSON text. */
@@ -190,7 +193,8 @@ export async function objectsAsOf(
       SELECT w.value, c.type, coalesce(c.uid, o.uid),
         CASE WHEN c.seq IS NULL THEN coalesce(b.text, json(b.body)) ELSE ${textOf('c.before')} END,
         CASE WHEN c.seq IS NULL THEN o.rv
-          WHEN typeof(c.before) = 'blob' THEN c.before ->> '$.metadata.resourceVersion' END
+          WHEN typeof(c.before) = 'blob' THEN c.before ->> '$.metadata.resourceVersion' END,
+        coalesce(c.cluster, o.cluster), coalesce(c.namespace, o.namespace), coalesce(c.name, o.name)
       FROM json_each(?) w
       LEFT JOIN change c ON c.seq = (SELECT n.seq FROM change n WHERE n.object = w.value AND n.seq > ? ORDER BY n.seq LIMIT 1)
       LEFT JOIN object o ON o.id = w.value
@@ -199,11 +203,14 @@ export async function objectsAsOf(
     params: [JSON.stringify(ids), revision],
   });
   const objects = new Map<number, PastObject>();
-  for (const [id, type, uid, body, version] of rows) {
+  for (const [id, type, uid, body, version, cluster, namespace, name] of rows) {
     if (type === 'ADDED' || body === null || body === undefined) continue;
     const text = String(body);
     objects.set(Number(id), {
       objectId: Number(id),
+      cluster: String(cluster),
+      namespace: namespace === '' ? null : String(namespace),
+      name: String(name),
       uid: String(uid),
       resourceVersion: version === null || version === undefined ? versionIn(text) : String(version),
       body: text,
