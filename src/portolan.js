@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --v8-pool-size=1 --max-semi-space-size=16
+#!/usr/bin/env -S node --v8-pool-size=1 --max-semi-space-size=8 --memory-saver-mode
 /**
  * The entry point: `portolan` on the command line. It is plain JavaScript, because an older Node cannot parse TypeScript and could not
  * report its version otherwise.
@@ -11,15 +11,18 @@
  * Node 24.21 it may free code that another thread is about to use, and the process dies ("Check failed: jit_page.has_value()"). So that
  * code, a few hundred kilobytes, is never freed. The flags are part of the cache's key, so they are set before the cache is opened.
  *
- * `--heap-growing-percent=200`: V8 collects an old generation each time it has tripled. By default V8 chooses the growth itself. Of a heap
- * that has been large, it then collects a few megabytes each second, and each collection stops the thread for 10 to 40 ms.
+ * `--heap-growing-percent=100`: V8 collects an old generation each time it has doubled. By default V8 chooses the growth itself. Of a heap
+ * that has been large, it then collects a few megabytes each second, and each collection stops the thread for 10 to 40 ms. Garbage that
+ * callers make grows the process by as much as the growth allows.
  *
  * `--v8-pool-size=1`: V8 starts four worker threads on any machine, and each scavenge waits for all workers that it woke. The gateway
  * has about as many threads of its own, so one worker is enough; on two processors the first sync is faster. Node accepts this option
  * only on its command line, so it is in the first line and in package.json. Without it the gateway works the same.
  *
- * `--max-semi-space-size=16`: Node 24 lets the young generation of the main thread grow to 128 MB. A busy gateway keeps the buffers of
+ * `--max-semi-space-size=8`: Node 24 lets the young generation of the main thread grow to 128 MB. A busy gateway keeps the buffers of
  * sent messages until it is full. The unit is a megabyte.
+ *
+ * `--memory-saver-mode`: V8 otherwise keeps the memory of a heap that was large once, of each of the seven threads.
  */
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +31,7 @@ import { setFlagsFromString } from 'node:v8';
 const major = Number(process.versions.node.split('.')[0]);
 if (major >= 24) {
   setFlagsFromString('--no-wasm-code-gc');
-  setFlagsFromString('--heap-growing-percent=200');
+  setFlagsFromString('--heap-growing-percent=100');
   const cacheFolder = fileURLToPath(new URL('../node_modules/.cache/portolan', import.meta.url));
   const { directory } = module.enableCompileCache(process.env.NODE_COMPILE_CACHE || cacheFolder);
   // Worker threads read the folder from the environment.

@@ -87,6 +87,7 @@ const otherFlags = new Set([
   'silent',
   'v8-pool-size',
   'max-semi-space-size',
+  'memory-saver-mode',
   'max-old-space-size',
   'heap-growing-percent',
   'field-selector',

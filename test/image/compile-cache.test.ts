@@ -9,7 +9,7 @@ import { writeBundle } from '../../deploy/bundle.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** As in deploy/Dockerfile. */
 const flags = [
-  ...['--v8-pool-size=1', '--max-semi-space-size=16', '--predictable'],
+  ...['--v8-pool-size=1', '--max-semi-space-size=8', '--memory-saver-mode', '--predictable'],
   ...['--import', join(root, 'deploy', 'image', 'compile-cache.ts')],
 ];
 
@@ -51,7 +51,7 @@ test('two runs write the same files', { timeout: 60_000 }, () => {
 });
 
 test('a process with the flags of the image takes them', () => {
-  const { stderr } = spawnSync(process.execPath, [...flags.slice(0, 2), entry, 'serve', '--help'], {
+  const { stderr } = spawnSync(process.execPath, [...flags.slice(0, 3), entry, 'serve', '--help'], {
     env: { ...env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' },
     encoding: 'utf8',
   });

@@ -29,6 +29,9 @@ export interface GatewayProcess {
   close(): Promise<void>;
 }
 
+/** As in package.json. */
+const malloc = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '524288' };
+
 const entry = fileURLToPath(new URL('../../src/portolan.js', import.meta.url));
 
 /**
@@ -42,10 +45,10 @@ export async function startGatewayProcess(
   const folder = mkdtempSync(join(tmpdir(), 'portolan-process-'));
   const child = spawn(
     process.execPath,
-    ['--v8-pool-size=1', '--max-semi-space-size=16', entry, 'serve', '--port', '0', ...args],
+    ['--v8-pool-size=1', '--max-semi-space-size=8', '--memory-saver-mode', entry, 'serve', '--port', '0', ...args],
     {
       cwd: folder,
-      env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, MALLOC_ARENA_MAX: '2', ...environment },
+      env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...malloc, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );

@@ -147,6 +147,21 @@ test('the oldest snapshots are let go when lists that are not read hold too many
   expect(snapshots.held).toBe(0);
 });
 
+test('a list whose snapshot was let go brings a newer one', async () => {
+  const { list, relist, put, truth, feed } = await liveSetup();
+  await relist(names, 'red');
+  const client = new LiveClient();
+  const messages = list({ at: 'snapshot' });
+  client.take(await nextOf(messages));
+  const others = { length: 5_000_000, letGo: () => {} };
+  feed.snapshots.enter(await feed.snapshots.join(lease, 'others', async () => ({ ...taken, objects: others })));
+  put('n0', 'blue');
+  const got = await upToSynced(messages, client);
+  expect(got.filter(({ phase, reset }) => phase === 'SNAPSHOT' && reset)).toHaveLength(1);
+  const { held } = await truth(everything);
+  expect(client.held).toEqual(held);
+});
+
 test('a snapshot that is larger than the bound is sent', async () => {
   const snapshots = new SharedSnapshots(() => 0, 2);
   const objects = new Matches(new Float64Array(4));
