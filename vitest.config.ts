@@ -10,6 +10,7 @@ export default defineConfig({
     maxWorkers: '100%',
     // As src/portolan.js has it, which tells why: threads of tests read TypeScript while others speak HTTP.
     execArgv: ['--no-wasm-code-gc'],
+    globalSetup: ['test/kit/built-playground.ts'],
     setupFiles: ['test/kit/remove-directories.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,

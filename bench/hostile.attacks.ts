@@ -105,10 +105,10 @@ const many = (count: number, made: (index: number) => string): string =>
 export const attacks: Readonly<Record<string, Attack>> = {
   'pages of the playground': (target) =>
     flood(target, { accept: 'text/html' }, (index) =>
-      index % 2 === 0 ? {} : { path: '/graphql?playground=graphiql.js' },
+      index % 2 === 0 ? {} : { path: '/graphql?playground=editor.js' },
     ),
   'pages that are not read': (target) =>
-    hold(target, 100, () => `GET /graphql?playground=graphiql.js HTTP/1.1\r\nhost: ${host}\r\n\r\n`),
+    hold(target, 100, () => `GET /graphql?playground=editor.js HTTP/1.1\r\nhost: ${host}\r\n\r\n`),
   'answers that are not read': (target) => hold(target, 180, () => post(target.tokens[0], large)),
   'event streams that are not read': (target) =>
     hold(target, 180, () => post(target.tokens[0], large.replace('{', 'query @live {'), 'text/event-stream')),

@@ -4,6 +4,7 @@
  *   OUT/package.json             name, version, bin, and the one package that is not bundled
  *   OUT/schema/operations/       the playground's tabs
  *   OUT/schema/relations.yaml    the relations that Portolan ships
+ *   OUT/playground/dist/         the parts of the playground's page
  *   OUT/src/portolan.js          the way in, as it is in src; kubectl-portolan.js beside it is the kubectl plugin
  *   OUT/src/bundle/*.js          the threads: main.js and a *.worker.js each, and the modules that they share
  *   OUT/src/bundle/modules/      what `portolan client-config` prints
@@ -16,12 +17,11 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { PortolanError } from '../src/base/errors.ts';
+import { bundledPackages } from './bundled-packages.ts';
+import { playgroundFolder, writePlayground } from './write-playground.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const unbundled = 'better-sqlite3';
-
-/** The beginning of a module's path: the folder of its package, which may lie in another package's node_modules. */
-const packageFolder = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/;
 
 /** The modules that threads are started with, by the name of their file in the bundle. */
 const threads = {
@@ -58,7 +58,7 @@ export async function writeBundle(out: string): Promise<Bundle> {
     plugins: [{ name: 'names-of-threads', transform: (code, id) => (isOurs(id) ? namesOfThreads(code) : null) }],
   });
   let bytes = 0;
-  const folders = new Set([join(root, 'node_modules', unbundled)]);
+  const paths = [join(root, 'node_modules', unbundled)];
   try {
     const { output } = await bundle.write({
       dir: target,
@@ -69,10 +69,7 @@ export async function writeBundle(out: string): Promise<Bundle> {
     for (const file of output) {
       if (file.type !== 'chunk') continue;
       bytes += Buffer.byteLength(file.code);
-      for (const id of file.moduleIds) {
-        const [folder] = packageFolder.exec(id) ?? [];
-        if (folder !== undefined) folders.add(folder);
-      }
+      paths.push(...file.moduleIds);
     }
   } finally {
     await bundle.close();
@@ -84,8 +81,10 @@ export async function writeBundle(out: string): Promise<Bundle> {
   for (const part of ['operations', 'relations.yaml']) {
     cpSync(join(root, 'schema', part), join(out, 'schema', part), { recursive: true });
   }
+  const { packages } = await writePlayground();
+  cpSync(join(root, playgroundFolder), join(out, playgroundFolder), { recursive: true });
   writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
-  return { bytes, packages: [...new Set([...folders].map(nameAndVersion))].sort() };
+  return { bytes, packages: [...new Set([...bundledPackages(paths), ...packages])].sort() };
 }
 
 function isOurs(id: string): boolean {
@@ -95,11 +94,6 @@ function isOurs(id: string): boolean {
 /** Threads are started by the URL of their module, which is beside every other one in the bundle. */
 function namesOfThreads(code: string): string {
   return code.replaceAll(/'\.\/(\w+\.worker)\.ts'/g, "'./$1.js'");
-}
-
-function nameAndVersion(folder: string): string {
-  const { name, version } = read(join(folder, 'package.json'));
-  return `${name}@${version}`;
 }
 
 function manifest(): unknown {

@@ -1,17 +1,17 @@
-/** `npm run playground`: bundles the script of the playground's page into src. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+/**
+ * `npm run playground`: bundles the parts of the playground's page into playground/dist, if they are not there or not up to date. npm
+ * also runs it after `npm ci`, as the script `prepare`.
+ */
 import { messageOf } from '../src/base/errors.ts';
-import { compilePlayground, playgroundModule } from './compile-playground.ts';
 
 try {
-  const file = fileURLToPath(new URL(`../${playgroundModule}`, import.meta.url));
-  const text = await compilePlayground();
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-  process.stdout.write(`${playgroundModule}: ${text.length} characters\n`);
+  const { playgroundFolder, writePlayground } = await import('./write-playground.ts');
+  const { parts } = await writePlayground();
+  process.stdout.write(`${playgroundFolder}: ${parts.length} parts\n`);
 } catch (error) {
-  process.stderr.write(`playground: ${messageOf(error)}\n`);
+  const missing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+  process.stderr.write(
+    `playground: ${missing ? 'the packages for development are not installed' : messageOf(error)}\n`,
+  );
   process.exitCode = 1;
 }

@@ -1,5 +1,8 @@
 /** A plugin of GraphiQL: what the last answer says of its cost, its warnings and, where the gateway offers it, its execution. */
-import { type Answer, type Element, type Fetcher, type Observable, type Plugin, react } from './graphiql.ts';
+import type { GraphiQLPlugin } from '@graphiql/react';
+import { createElement as h, type ReactElement, type ReactNode, useSyncExternalStore } from 'react';
+import type { Fetcher, Observable } from './fetcher.ts';
+import type { Answer } from './post.ts';
 
 /** `extensions.portolan` of an answer. */
 interface Facts {
@@ -19,10 +22,14 @@ interface State {
 export class AnswerPanel {
   #state: State = { facts: null, explain: false };
   readonly #changed = new Set<() => void>();
-  /** May requests ask for explanations? */
-  offersExplain = false;
+  readonly #offersExplain: boolean;
 
-  readonly plugin: Plugin = { title: 'Cost and warnings', icon, content: () => this.#content() };
+  /** @param offersExplain may requests ask for explanations? */
+  constructor(offersExplain: boolean) {
+    this.#offersExplain = offersExplain;
+  }
+
+  readonly plugin: GraphiQLPlugin = { title: 'Cost and warnings', icon, content: () => this.#content() };
 
   /** A fetcher whose answers the panel shows, except those to GraphiQL's own introspection. */
   watching(fetcher: Fetcher): Fetcher {
@@ -52,8 +59,7 @@ export class AnswerPanel {
     for (const changed of this.#changed) changed();
   }
 
-  #content(): Element {
-    const { createElement: h, useSyncExternalStore } = react();
+  #content(): ReactElement {
     const { facts, explain } = useSyncExternalStore<State>(
       (changed) => {
         this.#changed.add(changed);
@@ -67,7 +73,7 @@ export class AnswerPanel {
       { className: 'portolan-answer', 'aria-label': 'Cost and warnings' },
       h('div', { className: 'graphiql-doc-explorer-title' }, 'Cost and warnings'),
       ...(facts === null ? [h('p', null, 'The last answer says nothing of its cost.')] : this.#facts(facts)),
-      this.offersExplain
+      this.#offersExplain
         ? h(
             'label',
             null,
@@ -78,8 +84,7 @@ export class AnswerPanel {
     );
   }
 
-  #facts({ cost, revision, warnings, notAfforded, notReady, explain }: Facts): readonly Element[] {
-    const { createElement: h } = react();
+  #facts({ cost, revision, warnings, notAfforded, notReady, explain }: Facts): readonly ReactNode[] {
     const rows: readonly (readonly [string, number | undefined])[] = [
       ['Values with full pages', cost?.asked],
       ['Values of the answer', cost?.spent],
@@ -93,7 +98,7 @@ export class AnswerPanel {
       ['Plans', explain?.plans],
       ['Statements', explain?.statements],
     ];
-    const row = ([name, value]: readonly [string, number | undefined]): Element =>
+    const row = ([name, value]: readonly [string, number | undefined]): ReactNode =>
       h('tr', { key: name }, h('th', { scope: 'row' }, name), h('td', null, value?.toLocaleString('en')));
     return [
       h('table', null, h('tbody', null, ...rows.filter(([, value]) => value !== undefined).map(row))),
@@ -109,8 +114,7 @@ function textOf(entry: unknown): string {
 }
 
 /** A gauge, drawn like GraphiQL's own icons. */
-function icon(): Element {
-  const { createElement: h } = react();
+function icon(): ReactElement {
   return h(
     'svg',
     { viewBox: '0 0 24 24', fill: 'none', stroke: 'currentColor', strokeWidth: 1.5, height: '1em' },

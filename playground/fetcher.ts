@@ -4,8 +4,34 @@
  */
 import { createClient } from 'graphql-ws/client';
 import { chosenOperation } from './chosen-operation.ts';
-import type { Answer, Fetcher, FetcherOptions, FetcherRequest, Observable } from './graphiql.ts';
-import { failed, messageOf, post } from './post.ts';
+import { type Answer, failed, messageOf, post } from './post.ts';
+
+/** One request of GraphiQL. */
+export interface FetcherRequest {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>> | null;
+  readonly operationName?: string | null;
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+/** The answers to a subscription. */
+export interface Observable {
+  subscribe(observer: Observer): { unsubscribe(): void };
+}
+
+interface Observer {
+  next(answer: Answer): void;
+  error(error: unknown): void;
+  complete(): void;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What GraphiQL accepts, without the forms of answers that the gateway has not. */
+export type Fetcher = (
+  request: FetcherRequest,
+  options?: { readonly headers?: Headers },
+) => Promise<Answer> | Observable;
 
 /** Who makes the requests. */
 export interface Caller {
@@ -34,7 +60,6 @@ export function createFetcher(endpoint: string, caller: Caller): Fetcher {
   };
 }
 
-type Headers = NonNullable<FetcherOptions['headers']>;
 type Refused = Caller['refused'];
 
 /** The headers with the token. A refusal of credentials from the header editor does not concern the token. */

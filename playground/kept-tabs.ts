@@ -1,8 +1,8 @@
 /** What GraphiQL keeps in the browser, apart for each set of clusters. */
-import type { Storage } from './graphiql.ts';
+import type { GraphiQLProps } from 'graphiql';
 
 /** A part of a storage: its keys begin with a text that names the clusters. */
-export function keptTabs(storage: globalThis.Storage, clusters: string): Storage {
+export function keptTabs(storage: globalThis.Storage, clusters: string): NonNullable<GraphiQLProps['storage']> {
   const prefix = `portolan ${clusters} `;
   const keys = (): readonly string[] => Object.keys(storage).filter((key) => key.startsWith(prefix));
   return {

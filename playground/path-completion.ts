@@ -1,10 +1,13 @@
 /** Completion of path arguments in the editor. The paths of a kind come from `resources { fields }`, once for each schema. */
 import type { GraphQLSchema } from 'graphql';
-import { type CompletionItem, editor, type Fetcher, type Model, type Position } from './graphiql.ts';
+import type { editor, IDisposable, languages, Position } from 'monaco-editor';
+import type { Fetcher } from './fetcher.ts';
 import { objectInterface, type PathArgument, pathArgumentAt } from './path-argument.ts';
 import { commonFields, type PathField, suggestPaths } from './path-suggestions.ts';
 
 const fieldsQuery = 'query PathCompletion($kinds: [String!]!) { resources(kinds: $kinds) { fields { path type } } }';
+
+type Monaco = typeof import('monaco-editor');
 
 interface FieldsOfResource {
   readonly fields: readonly PathField[];
@@ -18,9 +21,14 @@ export class PathCompletion {
 
   constructor(fetcher: Fetcher) {
     this.#fetcher = fetcher;
-    editor().languages.registerCompletionItemProvider('graphql', {
+  }
+
+  register({ languages }: Monaco): IDisposable {
+    return languages.registerCompletionItemProvider('graphql', {
       triggerCharacters: ['"', '.', '[', '('],
-      provideCompletionItems: async (model, position) => ({ suggestions: await this.#complete(model, position) }),
+      provideCompletionItems: async (model, position) => ({
+        suggestions: await this.#complete(languages, model, position),
+      }),
     });
   }
 
@@ -30,14 +38,18 @@ export class PathCompletion {
     this.#fields.clear();
   }
 
-  async #complete(model: Model, position: Position): Promise<readonly CompletionItem[]> {
+  async #complete(
+    { CompletionItemKind, CompletionItemInsertTextRule }: Monaco['languages'],
+    model: editor.ITextModel,
+    position: Position,
+  ): Promise<languages.CompletionItem[]> {
     const text = model.getValue();
     const offset = model.getOffsetAt(position);
     const argument = this.#schema === null ? null : pathArgumentAt(this.#schema, text, offset);
     if (argument === null) return [];
     const start = model.getPositionAt(argument.start);
     const end = model.getPositionAt(offset + (/^[^"\\\n\r]*(?=")/.exec(text.slice(offset))?.[0].length ?? 0));
-    const range = (to: Position): CompletionItem['range']['insert'] => ({
+    const range = (to: Position) => ({
       startLineNumber: start.lineNumber,
       startColumn: start.column,
       endLineNumber: to.lineNumber,
@@ -47,9 +59,9 @@ export class PathCompletion {
     return suggestions.map(({ label, insert, type }, index) => ({
       label,
       detail: type,
-      kind: editor().languages.CompletionItemKind.Field,
+      kind: CompletionItemKind.Field,
       insertText: insert,
-      insertTextRules: editor().languages.CompletionItemInsertTextRule.InsertAsSnippet,
+      insertTextRules: CompletionItemInsertTextRule.InsertAsSnippet,
       filterText: label.replaceAll('"', String.raw`\"`),
       sortText: String(index).padStart(6, '0'),
       range: { insert: range(position), replace: range(end) },

@@ -1,5 +1,10 @@
 /** Sends one request over HTTP. Every failure is an answer with errors, because GraphiQL shows a thrown error with its stack. */
-import type { Answer } from './graphiql.ts';
+import type { ExecutionResult } from 'graphql';
+
+/** What the result pane shows. */
+export type Answer = Pick<ExecutionResult, 'data' | 'extensions'> & {
+  readonly errors?: readonly { readonly message: string }[];
+};
 
 export interface Posted {
   /** The HTTP status; 0 if there was no answer. */

@@ -1,27 +1,14 @@
-/**
- * The script of the playground's page. `npm run playground` bundles it into src/server/generated/playground-script.ts.
- */
-import { AnswerPanel } from './answer-panel.ts';
+/** The module of the page itself. It asks for the caller, then loads GraphiQL. */
 import { CallerAccess } from './caller-access.ts';
 import { element } from './element.ts';
-import { anybody, createFetcher } from './fetcher.ts';
-import { loadGraphiql, type Plugin } from './graphiql.ts';
-import { keptTabs } from './kept-tabs.ts';
-import { PathCompletion } from './path-completion.ts';
+import { anybody } from './fetcher.ts';
 import { messageOf } from './post.ts';
+import type { PageOptions } from './show-graphiql.ts';
 
-/** What the gateway writes into the page (src/server/playground/page.ts). */
-interface PageOptions {
-  readonly tabs: readonly string[];
-  readonly keptFor: string;
-  readonly explain: boolean;
-  readonly authenticates: boolean;
-}
-
-const panel = new AnswerPanel();
-
-/** The page adds them to GraphiQL's own. */
-export const plugins: readonly Plugin[] = [panel.plugin];
+/** Of the gateway. The parts of the page (src/server/playground/parts.ts) have it too, whatever a proxy made of its path. */
+const endpoint = new URL(location.pathname, location.href).href;
+const urlOf = (part: string): string => `${endpoint}?playground=${part}`;
+const failed = 'The editor could not be loaded from the gateway. Load the page again.';
 
 void start();
 
@@ -30,29 +17,30 @@ async function start(): Promise<void> {
   const [root, given] = ['root', 'portolan-options'].map((id) => document.getElementById(id));
   if (root == null || given == null) throw new Error('the page has not the elements of its script');
   const options = JSON.parse(given.textContent ?? '') as PageOptions;
-  const { tabs, explain, authenticates } = options;
-  panel.offersExplain = explain;
-  const endpoint = new URL(location.pathname, location.href).href;
-  const access = authenticates ? new CallerAccess(endpoint, root, sessionStorage) : null;
+  const access = options.authenticates ? new CallerAccess(endpoint, root, sessionStorage) : null;
   const keptFor = access === null ? options.keptFor : await access.enter();
   const progress = element('p', { className: 'portolan-loading', role: 'status' }, 'Loading the editor …');
   root.before(progress);
   try {
-    const graphiql = await loadGraphiql();
-    const fetcher = createFetcher(endpoint, access ?? anybody);
-    const completion = new PathCompletion(fetcher);
-    graphiql.renderYogaGraphiQL(root, {
-      title: 'Portolan',
-      fetcher: panel.watching(fetcher),
-      storage: keptTabs(localStorage, keptFor),
-      ...(tabs.length === 0 ? {} : { defaultTabs: tabs.map((query) => ({ query })) }),
-      // Headers may have credentials.
-      ...(authenticates ? { shouldPersistHeaders: false } : {}),
-      onSchemaChange: (schema) => completion.setSchema(schema),
-    });
+    const [{ showGraphiql }] = await Promise.all([loadModule(), loadStyles()]);
+    showGraphiql(root, endpoint, access ?? anybody, { ...options, keptFor });
     progress.remove();
   } catch (error) {
     progress.textContent = messageOf(error);
     progress.role = 'alert';
   }
+}
+
+function loadModule(): Promise<typeof import('./show-graphiql.ts')> {
+  return import(urlOf('graphiql.js')).catch((cause: unknown) => {
+    throw new Error(failed, { cause });
+  });
+}
+
+function loadStyles(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onload = (): void => resolve();
+    const onerror = (): void => reject(new Error(failed));
+    document.head.append(element('link', { rel: 'stylesheet', href: urlOf('graphiql.css'), onload, onerror }));
+  });
 }

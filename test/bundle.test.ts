@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { writeBundle } from '../deploy/bundle.ts';
+import { type Bundle, writeBundle } from '../deploy/bundle.ts';
 import { data } from './kit/graphql-client.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -16,12 +16,13 @@ const cache = join(root, 'node_modules', '.cache');
 
 let folder: string;
 let entry: string;
+let bundle: Bundle;
 
 beforeAll(async () => {
   mkdirSync(cache, { recursive: true });
   folder = mkdtempSync(join(cache, 'bundle-test-'));
   entry = join(folder, 'out', 'src', 'portolan.js');
-  await writeBundle(join(folder, 'out'));
+  bundle = await writeBundle(join(folder, 'out'));
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -43,6 +44,13 @@ test('it has the kubectl plugin', async () => {
   const { bin, engines } = JSON.parse(readFileSync(join(folder, 'out', 'package.json'), 'utf8'));
   expect(engines).toEqual({ node: '>=24.0.0' });
   for (const file of Object.values<string>(bin)) expect(existsSync(join(folder, 'out', file))).toBe(true);
+});
+
+test('it tells the packages of the gateway, and those of the playground', () => {
+  const names = bundle.packages.map((each) => each.replace(/@[^@]+$/, ''));
+  expect(names).toEqual(
+    expect.arrayContaining(['better-sqlite3', 'graphql-yoga', 'graphiql', 'monaco-editor', 'prettier', 'react']),
+  );
 });
 
 test('it is a program of its own, started with the options that the npm scripts have', async () => {
@@ -76,6 +84,7 @@ test('the demo runs from it, with every thread, and ends on a signal', async () 
     expect(__schema.types.map(({ name }) => name)).toContain('PodConnection');
     const page = await fetch(url, { headers: { accept: 'text/html' } });
     expect(await page.text()).toContain('query WaitingPods');
+    expect((await fetch(`${url}?playground=graphiql.js`)).status).toBe(200);
   } finally {
     const ended = once(demo, 'exit');
     demo.kill('SIGTERM');

@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { playgroundModule } from '../deploy/compile-playground.ts';
 import { compileWasm } from '../deploy/compile-wasm.ts';
 
 const root = new URL('..', import.meta.url);
@@ -17,6 +16,6 @@ test('src has no other compiled modules', () => {
   const source = fileURLToPath(new URL('src', root));
   const generated = readdirSync(source, { recursive: true, encoding: 'utf8' })
     .map((path) => `src/${path.replaceAll('\\', '/')}`)
-    .filter((path) => path.includes('/generated/') && path !== playgroundModule);
+    .filter((path) => path.includes('/generated/'));
   expect(generated.sort()).toEqual(compiled.map(({ path }) => path).sort());
 });

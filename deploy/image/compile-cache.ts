@@ -13,19 +13,14 @@
  * The name of the cache's folder has Node's version, the processor's architecture, the flags and the number of the user. So the user of the
  * image must run this.
  */
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-
-/** A larger module is one text, such as GraphiQL's script. Its cache would be another copy of the text. */
-const largestBytes = 4_000_000;
 
 process.once('beforeExit', async () => {
   const bundle = join(dirname(process.argv[1] ?? ''), 'bundle');
   for (const name of readdirSync(bundle).toSorted()) {
-    const file = join(bundle, name);
-    if (!name.endsWith('.js') || statSync(file).size > largestBytes) continue;
-    await import(pathToFileURL(file).href).catch(() => {});
+    if (name.endsWith('.js')) await import(pathToFileURL(join(bundle, name)).href).catch(() => {});
   }
   process.exit();
 });

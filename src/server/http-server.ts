@@ -39,6 +39,7 @@ import type { TlsFiles } from './negotiation/tls-files.ts';
 import { openTlsServer } from './negotiation/tls-server.ts';
 import type { PlaygroundExample } from './playground/example-tabs.ts';
 import { Playground } from './playground/playground.ts';
+import { playgroundFolder } from './playground-folder.ts';
 import { codedError } from './plugins/coded-error.ts';
 import { preparedFront } from './prepared-front.ts';
 import { guards, pathOf, refusedRequest } from './refused-request.ts';
@@ -72,6 +73,8 @@ export interface ServerOptions {
   readonly metrics?: Metrics;
   /** The written examples of the playground. */
   readonly tabs: readonly PlaygroundExample[];
+  /** The folder with the parts of the playground. Default: that of `npm run playground`. */
+  readonly playground?: string;
   /** Reads pages for prepared answers; without it, the executor answers every query. */
   readonly pages?: PageReader;
   /** Answers introspection of the whole schema. Default: a separate thread. */
@@ -124,6 +127,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const playground = new Playground({
     source: options.source,
     written: options.tabs,
+    folder: options.playground ?? playgroundFolder,
     authenticates: options.authenticate !== undefined,
     clock: systemClock,
   });

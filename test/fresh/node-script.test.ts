@@ -1,7 +1,7 @@
 /** deploy/node.sh finds a Node that can run Portolan, or says in one line what is missing. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../kit/temporary-directory.ts';
@@ -97,6 +97,22 @@ test('where the program is started without npm, it says that packages are missin
   expect(stderr).toMatch(
     /^portolan: Cannot find package '[^']+'; run npm ci in the repository, or npm install beside a bundle\.\n$/,
   );
+});
+
+test('npm ci ends well where the packages for development, which bundle the playground, are left out', () => {
+  const folder = temporaryDirectory('fresh');
+  for (const part of ['deploy', 'playground', 'src']) cpSync(join(root, part), join(folder, part), { recursive: true });
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
+  mkdirSync(join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'node_modules', '.package-lock.json'), '{}');
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', scripts.prepare], { cwd: folder, env, encoding: 'utf8' });
+  expect({ status, stdout, stderr }).toEqual({
+    status: 0,
+    stdout: 'portolan: the playground is not bundled; npm run playground does it\n',
+    stderr: 'playground: the packages for development are not installed\n',
+  });
 });
 
 test('every npm script begins with it, so that no flag reaches an older Node', () => {

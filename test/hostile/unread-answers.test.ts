@@ -275,9 +275,9 @@ test('a WebSocket that takes nothing of its answers ends', async () => {
 test('parts of the playground that are not read cost nobody an answer', async () => {
   const server = await gateway({ inAll: 2 * answerBytes });
   const olga = await askUnread(server, 'olga', prepared);
-  const lines = ['GET /graphql?playground=graphiql.js HTTP/1.1', 'Host: 127.0.0.1'];
+  const lines = ['GET /graphql?playground=editor.js HTTP/1.1', 'Host: 127.0.0.1'];
   const unread: Client[] = [];
-  // 25 parts of five megabytes are more than all callers together may leave unread.
+  // 25 parts of three megabytes are more than all callers together may leave unread.
   for (let count = 0; count < 25; count += 1) {
     const client = await open(server);
     client.socket.pause();

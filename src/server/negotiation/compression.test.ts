@@ -117,7 +117,7 @@ test('other paths, and the parts of the playground', async () => {
   expect(((await readiness.json()) as { failing: unknown[] }).failing).toHaveLength(100);
   const script = await fetch(`${url}?playground=page.js`, { headers: { 'accept-encoding': 'br' } });
   expect(script.headers.get('content-encoding')).toBe('br');
-  expect(await script.text()).toContain('PortolanPlayground');
+  expect(await script.text()).toContain('portolan-options');
 });
 
 test('an event of a stream arrives when it happens, although the client accepts compression', async () => {

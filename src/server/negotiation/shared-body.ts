@@ -1,6 +1,7 @@
 /**
  * A body that many answers share: of the playground, for instance. A client that does not read its answer holds no memory of its own,
- * because all answers send the same bytes. Each coding is made once, when the first client asks for it.
+ * because all answers send the same bytes. Each coding is made once, when the first client asks for it, unless it
+ * was made before.
  *
  * The bodies are small in number and sent often, so they are compressed better than answers to queries (compression.ts).
  */
@@ -31,6 +32,8 @@ export interface SharedBodyOptions {
   readonly type: string;
   /** May it be compressed? Default: yes. */
   readonly isCompressible?: boolean;
+  /** The body in Brotli, if it is known. */
+  readonly brotli?: Buffer;
   /** Further headers of the answer. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -45,6 +48,7 @@ export class SharedBody {
     this.#body = Buffer.from(body);
     this.#options = options;
     this.#tag = entityTag(this.#body, options.type);
+    if (options.brotli !== undefined) this.#coded.set('br', Promise.resolve(options.brotli));
   }
 
   /** Answers a GET, or a HEAD: 304 if the client has the body already. */

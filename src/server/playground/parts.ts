@@ -1,84 +1,77 @@
 /**
- * The parts that the page of the playground loads: its script, and GraphiQL with its workers, styles and fonts.
+ * The parts that the page of the playground loads, from the folder that `npm run playground` writes.
  *
- *   page -> page.js, page.css -> (the gateway accepts the caller) -> graphiql.js, graphiql.css -> workers and fonts when they are used
+ *   page -> page.js, page.css -> (the gateway accepts the caller) -> graphiql.js, graphiql.css -> (GraphiQL is shown) -> editor.js
+ *        -> workers, fonts and prettier when they are used
  *
- * @graphql-yoga/render-graphiql has GraphiQL as texts of 8 MB. They are loaded when the first browser asks for one of them, because
- * loading them would slow every start. Each part is in memory once, however many clients ask for it.
+ * A part is read when a browser first asks for it. Then it is in memory once, however many clients ask for it.
+ *
+ * Invariant: only files that the manifest names are read.
  */
-import { must } from '../../base/must.ts';
-import { partOf } from '../negotiation/playground-request.ts';
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
 import { SharedBody } from '../negotiation/shared-body.ts';
-import { pageStyle } from './page.ts';
 
-type Part = { readonly body: string | Buffer; readonly type: string; readonly isCompressible?: boolean };
+/** manifest.json of the folder. */
+export interface PlaygroundManifest {
+  /** The names of the files. Each one that can be compressed has its Brotli form beside it: `page.js.br`. */
+  readonly parts: readonly string[];
+}
 
-const script = 'text/javascript; charset=utf-8';
-const style = 'text/css; charset=utf-8';
+interface Format {
+  readonly type: string;
+  readonly isCompressible: boolean;
+}
 
-/** Parts of the page itself: they are small. */
-const own: Readonly<Record<string, () => Promise<Part>>> = {
-  'page.js': async () => ({ body: (await import('../generated/playground-script.ts')).script, type: script }),
-  'page.css': async () => ({ body: pageStyle, type: style }),
+const formats: Readonly<Record<string, Format>> = {
+  '.js': { type: 'text/javascript; charset=utf-8', isCompressible: true },
+  '.css': { type: 'text/css; charset=utf-8', isCompressible: true },
+  '.ttf': { type: 'font/ttf', isCompressible: true },
+  '.woff': { type: 'font/woff', isCompressible: false },
+  '.woff2': { type: 'font/woff2', isCompressible: false },
 };
 
 export class PlaygroundParts {
-  readonly #bodies = new Map<string, SharedBody>();
-  #graphiql: Promise<ReadonlyMap<string, Part>> | null = null;
+  readonly #folder: string;
+  #names: Promise<ReadonlySet<string>> | null = null;
+  readonly #bodies = new Map<string, Promise<SharedBody>>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Has `npm run playground` written the folder? */
+  async areThere(): Promise<boolean> {
+    return (await this.#manifest()).size > 0;
+  }
 
   /** Null if there is no such part. */
   async find(name: string): Promise<SharedBody | null> {
+    const format = formats[extname(name)];
+    if (format === undefined || !(await this.#manifest()).has(name)) return null;
     const known = this.#bodies.get(name);
     if (known !== undefined) return known;
-    const part = Object.hasOwn(own, name)
-      ? await must(own[name], 'a part of the page')()
-      : await this.#ofGraphiql(name);
-    if (part === null) return null;
-    const { body, ...described } = part;
-    const made = this.#bodies.get(name) ?? new SharedBody(body, described);
-    this.#bodies.set(name, made);
-    return made;
+    const reading = this.#read(name, format);
+    this.#bodies.set(name, reading);
+    reading.catch(() => this.#bodies.delete(name));
+    return reading;
   }
 
-  async #ofGraphiql(name: string): Promise<Part | null> {
-    this.#graphiql ??= loadGraphiql();
-    return (await this.#graphiql).get(name) ?? null;
+  async #read(name: string, { type, isCompressible }: Format): Promise<SharedBody> {
+    const path = join(this.#folder, name);
+    const [body, brotli] = await Promise.all([readFile(path), isCompressible ? readFile(`${path}.br`) : null]);
+    return new SharedBody(body, { type, isCompressible, ...(brotli === null ? {} : { brotli }) });
   }
-}
 
-async function loadGraphiql(): Promise<ReadonlyMap<string, Part>> {
-  const { css, js, editorWorkerService, jsonWorker, graphqlWorker } = await import(
-    '@graphql-yoga/render-graphiql/graphiql'
-  );
-  const { text, fonts } = withoutFonts(css);
-  return new Map<string, Part>([
-    ['graphiql.js', { body: withPlugins(js), type: script }],
-    ['graphiql.css', { body: text, type: style }],
-    ['editor-worker.js', { body: editorWorkerService, type: script }],
-    ['json-worker.js', { body: jsonWorker, type: script }],
-    ['graphql-worker.js', { body: graphqlWorker, type: script }],
-    ...fonts,
-  ]);
-}
-
-/** The styles with their fonts as parts of their own: a browser loads the few that it uses. */
-export function withoutFonts(css: string): { readonly text: string; readonly fonts: ReadonlyMap<string, Part> } {
-  const fonts = new Map<string, Part>();
-  const text = css.replace(/url\(data:(font\/\w+);base64,([\w+/=]+)\)/g, (_url, type: string, data: string) => {
-    const name = `font-${fonts.size}.${type.slice('font/'.length)}`;
-    fonts.set(name, { body: Buffer.from(data, 'base64'), type, isCompressible: type !== 'font/woff2' });
-    return `url("${partOf}${name}")`;
-  });
-  return { text, fonts };
-}
-
-/**
- * GraphiQL takes a list of plugins, but the package sets it to its Explorer, and the option `plugins` would replace the Explorer. So the
- * page's plugins are added to that list. If a version of the package has no such list, the page shows no plugins of its own.
- */
-export function withPlugins(js: string): string {
-  return js.replace(
-    /plugins:\[([\w$]+)\],schemaDescription:/,
-    'plugins:[$1,...globalThis.PortolanPlayground.plugins],schemaDescription:',
-  );
+  /** Empty without the folder. The next request looks again. */
+  #manifest(): Promise<ReadonlySet<string>> {
+    this.#names ??= readFile(join(this.#folder, 'manifest.json'), 'utf8').then(
+      (text) => new Set((JSON.parse(text) as PlaygroundManifest).parts),
+      () => {
+        this.#names = null;
+        return new Set();
+      },
+    );
+    return this.#names;
+  }
 }

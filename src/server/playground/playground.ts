@@ -21,6 +21,8 @@ import { PlaygroundParts } from './parts.ts';
 export interface PlaygroundOptions {
   readonly source: GraphQLSource;
   readonly written: readonly PlaygroundExample[];
+  /** The folder of the parts. */
+  readonly folder: string;
   /** Must callers authenticate? */
   readonly authenticates: boolean;
   readonly clock: Clock;
@@ -33,19 +35,27 @@ const pageHeaders = { 'content-security-policy': pageRules, 'referrer-policy': '
 
 export class Playground {
   readonly #options: PlaygroundOptions;
-  readonly #parts = new PlaygroundParts();
+  readonly #parts: PlaygroundParts;
   #page: Promise<SharedBody> | null = null;
   #madeAt = 0;
 
   constructor(options: PlaygroundOptions) {
     this.#options = options;
+    this.#parts = new PlaygroundParts(options.folder);
   }
 
   /** Answers a request for the page or one of its parts; null for every other request to the endpoint. */
   answer(request: IncomingMessage, response: ServerResponse): Promise<void> | null {
     const part = partAsked(request);
     if (part !== null) return this.#sendPart(part, request, response);
-    return opensPlayground(request) ? this.#currentPage().then((page) => page.send(request, response)) : null;
+    return opensPlayground(request) ? this.#sendPage(request, response) : null;
+  }
+
+  async #sendPage(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (await this.#parts.areThere()) return (await this.#currentPage()).send(request, response);
+    response
+      .writeHead(503, { 'content-type': 'text/plain; charset=utf-8' })
+      .end('The playground is not bundled. Run npm run playground, then load this page again.\n');
   }
 
   async #sendPart(name: string, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,0 +1,98 @@
+/**
+ * Shows GraphiQL with the panel of costs, the completion of paths, and the tabs that the browser kept for these clusters. It is the
+ * module of the part graphiql.js.
+ *
+ * GraphiQL loads Monaco when it is rendered, and prettier when a person formats a document. deploy/compile-playground.ts makes parts of
+ * them, and calls of `portolanPart` of GraphiQL's imports. Monaco and the Explorer get objects of the packages that are in this part, so
+ * they use these copies.
+ */
+import * as graphiqlReact from '@graphiql/react';
+import { GraphiQL, type GraphiQLProps } from 'graphiql';
+import * as graphql from 'graphql';
+import * as react from 'react';
+import * as jsxRuntime from 'react/jsx-runtime';
+import { createRoot } from 'react-dom/client';
+import { AnswerPanel } from './answer-panel.ts';
+import { element } from './element.ts';
+import { explorerPlugin } from './explorer-plugin.ts';
+import { type Caller, createFetcher } from './fetcher.ts';
+import { keptTabs } from './kept-tabs.ts';
+import { PathCompletion } from './path-completion.ts';
+
+declare global {
+  function portolanPart(name: 'explorer.js'): Promise<typeof import('./parts/explorer.ts')>;
+  var portolanPackages: Readonly<Record<string, unknown>>;
+}
+
+/** What the gateway writes into the page (src/server/playground/page.ts). */
+export interface PageOptions {
+  readonly tabs: readonly string[];
+  readonly keptFor: string;
+  readonly explain: boolean;
+  readonly authenticates: boolean;
+}
+
+globalThis.portolanPackages = {
+  '@graphiql/react': graphiqlReact,
+  graphql,
+  react,
+  'react/jsx-runtime': jsxRuntime,
+};
+
+const { createElement: h, useEffect } = react;
+
+const workers: Readonly<Record<string, string>> = { json: 'json-worker.js', graphql: 'graphql-worker.js' };
+
+/** @param endpoint the URL of the gateway's endpoint. */
+export function showGraphiql(root: Element, endpoint: string, caller: Caller, options: PageOptions): void {
+  const { tabs, keptFor, explain, authenticates } = options;
+  const isShown = Promise.withResolvers<void>();
+  // On a slow line the editor takes seconds, and must not delay the interface.
+  globalThis.portolanPart = async (name) => {
+    await isShown.promise;
+    return import(`${endpoint}?playground=${name}`).catch((error: unknown) => {
+      const message = 'A part of the page could not be loaded from the gateway. Load the page again.';
+      root.before(element('p', { className: 'portolan-loading', role: 'alert' }, message));
+      throw error;
+    });
+  };
+  window.MonacoEnvironment = {
+    getWorker: (_module, label) => new Worker(`${endpoint}?playground=${workers[label] ?? 'editor-worker.js'}`),
+  };
+  const fetcher = createFetcher(endpoint, caller);
+  const completion = new PathCompletion(fetcher);
+  const panel = new AnswerPanel(explain);
+  const page = new URL(location.href);
+  const query = page.searchParams.get('query');
+
+  /** GraphiQL renders it as a part of its interface, where the state of the editor can be read. */
+  const Title = (): string => {
+    const monaco = graphiqlReact.useMonaco((state) => state.monaco);
+    useEffect(() => isShown.resolve(), []);
+    useEffect(() => {
+      const registered = monaco === undefined ? null : completion.register(monaco);
+      return () => registered?.dispose();
+    }, [monaco]);
+    return 'Portolan';
+  };
+
+  const props: GraphiQLProps = {
+    // GraphiQL passes an observer to `subscribe`. Its type has other forms too.
+    fetcher: panel.watching(fetcher) as GraphiQLProps['fetcher'],
+    plugins: [explorerPlugin, panel.plugin],
+    storage: keptTabs(localStorage, keptFor),
+    // Headers may have credentials.
+    shouldPersistHeaders: !authenticates,
+    schemaDescription: true,
+    inputValueDeprecation: true,
+    defaultEditorToolsVisibility: true,
+    ...(query === null ? {} : { initialQuery: query }),
+    ...(tabs.length === 0 ? {} : { defaultTabs: tabs.map((each) => ({ query: each })) }),
+    onEditQuery(document) {
+      page.searchParams.set('query', document);
+      history.replaceState({}, '', page);
+    },
+    onSchemaChange: (schema) => completion.setSchema(schema),
+  };
+  createRoot(root).render(h(GraphiQL, props, h(GraphiQL.Logo, null, h(Title))));
+}
