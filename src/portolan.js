@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --v8-pool-size=1 --max-semi-space-size=8 --memory-saver-mode
+#!/usr/bin/env -S node --v8-pool-size=1 --max-semi-space-size=16 --memory-saver-mode
 /**
  * The entry point: `portolan` on the command line. It is plain JavaScript, because an older Node cannot parse TypeScript and could not
  * report its version otherwise.
@@ -19,7 +19,7 @@
  * has about as many threads of its own, so one worker is enough; on two processors the first sync is faster. Node accepts this option
  * only on its command line, so it is in the first line and in package.json. Without it the gateway works the same.
  *
- * `--max-semi-space-size=8`: Node 24 lets the young generation of the main thread grow to 128 MB. A busy gateway keeps the buffers of
+ * `--max-semi-space-size=16`: Node 24 lets the young generation of the main thread grow to 128 MB. A busy gateway keeps the buffers of
  * sent messages until it is full. The unit is a megabyte.
  *
  * `--memory-saver-mode`: V8 otherwise keeps the memory of a heap that was large once, of each of the seven threads.

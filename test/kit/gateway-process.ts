@@ -45,7 +45,7 @@ export async function startGatewayProcess(
   const folder = mkdtempSync(join(tmpdir(), 'portolan-process-'));
   const child = spawn(
     process.execPath,
-    ['--v8-pool-size=1', '--max-semi-space-size=8', '--memory-saver-mode', entry, 'serve', '--port', '0', ...args],
+    ['--v8-pool-size=1', '--max-semi-space-size=16', '--memory-saver-mode', entry, 'serve', '--port', '0', ...args],
     {
       cwd: folder,
       env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...malloc, ...environment },
