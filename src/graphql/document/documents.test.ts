@@ -1,4 +1,4 @@
-import { buildSchema } from 'graphql';
+import { buildSchema, type DocumentNode } from 'graphql';
 import { expect, test } from 'vitest';
 import { PortolanError } from '../../base/errors.ts';
 import { Documents, valuesPerCharacter } from './documents.ts';
@@ -39,6 +39,17 @@ test('documents that come once do not push out those that come again', () => {
   const before = charges.length;
   expect(read(often)).toBe(true);
   expect(charges).toHaveLength(before);
+});
+
+test('a second use gets the document of the first, while somebody holds that', () => {
+  const { documents } = charged();
+  const use = (): DocumentNode => {
+    const document = documents.parse('{ a }', () => {});
+    documents.validate(schema, document);
+    return document;
+  };
+  const first = use();
+  expect([use(), use()].map((document) => document === first)).toEqual([true, true]);
 });
 
 test('a second entry point of a request gets the document of the first, and is no second use', () => {

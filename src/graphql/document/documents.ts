@@ -7,7 +7,8 @@
  *
  * Invariants: a document that is not kept is charged before anything else is done with it. Only valid documents are kept, so a refused one
  * is charged each time. A document is kept at its second use, because most texts with values in them come once: they would push out those
- * that come again, and a parsed document takes many times the memory of its text. What is kept is bounded.
+ * that come again, and a parsed document takes many times the memory of its text. While somebody still runs the document of the
+ * first use, the second use gets the same one, so subscriptions of one text share their work. What is kept is bounded.
  */
 import { type DocumentNode, GraphQLError, type GraphQLSchema, type Source, specifiedRules, validate } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
@@ -25,7 +26,7 @@ export const valuesPerCharacter = 10;
 const mostErrors = 10;
 /** In characters: a parsed document takes about thirty times its text. */
 const kept = { entries: 1000, weight: 1_000_000 };
-/** Texts that were used once. In characters too. */
+/** Texts that were used once, with documents that this cache does not hold in memory. In characters too. */
 const used = { entries: 5000, weight: 1_000_000 };
 
 /** What is known of a document that is not kept yet. */
@@ -38,7 +39,7 @@ interface Fresh {
 export class Documents {
   readonly #limits: DocumentLimits;
   readonly #kept = new BoundedCache<DocumentNode>(kept);
-  readonly #used = new BoundedCache<true>(used);
+  readonly #used = new BoundedCache<WeakRef<DocumentNode>>(used);
   readonly #fresh = new WeakMap<DocumentNode, Fresh>();
   readonly #verdicts = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, readonly GraphQLError[]>>();
   /** The newest document: two entry points of a request read the same one, one after the other. */
@@ -63,8 +64,9 @@ export class Documents {
     } catch (error) {
       throw error instanceof PortolanError ? chargeRefused(error) : error;
     }
-    const document = this.#parsed(source);
-    this.#fresh.set(document, { text, isKnown: this.#used.get(text) === true });
+    const first = this.#used.get(text);
+    const document = first?.deref() ?? this.#parsed(source);
+    this.#fresh.set(document, { text, isKnown: first !== undefined });
     this.#newest = { text, document };
     return document;
   }
@@ -83,7 +85,7 @@ export class Documents {
     if (fresh === undefined) return errors;
     const { text, isKnown } = fresh;
     if (errors.length > 0) this.#kept.delete(text);
-    else if (!isKnown) this.#used.set(text, true, text.length);
+    else if (!isKnown) this.#used.set(text, new WeakRef(document), text.length);
     else if (this.#kept.get(text) === undefined) this.#kept.set(text, document, text.length);
     return errors;
   }
