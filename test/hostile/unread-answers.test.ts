@@ -120,7 +120,7 @@ test.each([
 });
 
 test('a connection that takes its answer slowly gets all of it', async () => {
-  const server = await gateway({ stalledMs: 1000 });
+  const server = await gateway({ stalledMs: 3000 });
   const client = await open(server);
   const began = performance.now();
   let rests = 0;
@@ -134,7 +134,7 @@ test('a connection that takes its answer slowly gets all of it', async () => {
   });
   client.socket.write(asked('olga', prepared));
   await eventually(async () => expect(client.bytes).toBeGreaterThan(answerBytes), 30_000);
-  expect(performance.now() - began).toBeGreaterThan(1000);
+  expect(performance.now() - began).toBeGreaterThan(3000);
 });
 
 test('what one caller does not read is bounded, and others get their answers', async () => {

@@ -1,5 +1,6 @@
-/** A proxy before the simulated cluster, in which the server of each named API group is ill in its own way. */
-import { request as send } from 'node:http';
+/** A proxy before an API server, in which the server of each named API group is ill in its own way. */
+import { request as sendHttp } from 'node:http';
+import { request as sendHttps } from 'node:https';
 import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
 
 export const sickWays = [
@@ -30,7 +31,18 @@ export interface SickProxy {
 
 type Kind = 'list' | 'watch' | 'discovery' | 'other';
 
-export async function startSickProxy(target: string): Promise<SickProxy> {
+/** The API server behind the proxy. Whoever reaches the proxy has the rights of `token`. */
+export interface SickTarget {
+  readonly url: string;
+  readonly token?: string;
+  /** PEM of its certificate. */
+  readonly ca?: string;
+}
+
+export async function startSickProxy({ url: target, token, ca }: SickTarget): Promise<SickProxy> {
+  const send = target.startsWith('https:') ? sendHttps : sendHttp;
+  const trust = ca === undefined ? {} : { ca };
+  const credentials = token === undefined ? {} : { authorization: `Bearer ${token}` };
   let ill = false;
   const cuts = new Set<() => void>();
   const server = await startLoopbackServer((request, response) => {
@@ -41,7 +53,10 @@ export async function startSickProxy(target: string): Promise<SickProxy> {
     const watch = url.searchParams.get('watch') === 'true';
     const kind: Kind = parts === 4 ? 'discovery' : watch ? 'watch' : method === 'GET' ? 'list' : 'other';
     const pass = (change = (text: string): string => text): void => {
-      const outer = send(url, { method, headers: { ...headers, host: url.host } }, (answer) => {
+      // An aggregated discovery document has all groups in one answer, and none of them could be ill by itself.
+      const plain = parts <= 2 ? { accept: 'application/json' } : {};
+      const sent = { ...headers, ...credentials, ...plain, host: url.host };
+      const outer = send(url, { method, headers: sent, ...trust }, (answer) => {
         const { 'content-length': _, ...rest } = answer.headers;
         response.writeHead(answer.statusCode ?? 500, rest);
         // Without this a watch has no headers before its first event.

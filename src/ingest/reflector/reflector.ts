@@ -317,6 +317,7 @@ export class Reflector {
 
   async #watch(stop: AbortSignal): Promise<Step> {
     const { clock, settings } = this.#context;
+    const { trust } = this.#recovery;
     this.#watchOpenedAt = null;
     if (this.#doubtful) await this.#checkVersion(stop);
     const begun = this.#begun;
@@ -331,7 +332,7 @@ export class Reflector {
           () => this.#prove(),
           () => {},
         );
-        if (this.#recovery.trust.doubted) return;
+        if (trust.doubted) return;
         this.#status.opened();
         this.#say('WATCHING');
       },
@@ -345,7 +346,7 @@ export class Reflector {
       },
       silent: () => this.#status.silent(),
     };
-    const end = await watchCollection(this.#context, this.#position, stop, hooks, begun).finally(() =>
+    const end = await watchCollection(this.#context, this.#position, stop, hooks, begun ?? trust.answerMs).finally(() =>
       over.abort(new Error('the watch is over')),
     );
     this.#begun = end.next;

@@ -9,9 +9,12 @@
  * So a watch from a version that the server has lost is followed by a list, although the server does not say so.
  */
 import type { Clock } from '../../base/clock.ts';
+import { headersMs } from '../watch/opened-watch.ts';
 
 /** Milliseconds that a watch without a line must be open. */
 export const provenMs = 5000;
+/** Milliseconds that a polled collection waits for the headers of its watch. So it is right soon after its server is. */
+const triedMs = 4000;
 /** Fruitless watches in a row before the collection is listed. */
 const fruitlessAllowed = 3;
 
@@ -44,6 +47,11 @@ export class WatchTrust {
   /** Why the collection is polled; null while its watch is trusted. */
   get fault(): string | null {
     return this.#fault;
+  }
+
+  /** Milliseconds that the headers of the next watch may take. */
+  get answerMs(): number {
+    return this.#fault === null ? headersMs : triedMs;
   }
 
   /** The last watch was opened and brought nothing: the next is no sign of fresh rows before it is proved. */

@@ -37,7 +37,7 @@ export interface OpenedWatch {
 }
 
 /** Milliseconds that the headers of a watch may take. Servers send them before the first event. */
-const headersMs = 15_000;
+export const headersMs = 15_000;
 
 /**
  * Opens a watch with these parameters. Rejects with the failure, or on a stop with the signal's reason. `answerMs` bounds the time until
@@ -47,7 +47,7 @@ export async function openWatch(
   context: ReflectorContext,
   query: Query,
   stop: AbortSignal,
-  answerMs = headersMs,
+  answerMs: number,
 ): Promise<OpenedWatch> {
   const { budget, client, clock, handle, openings, random, resource, settings } = context;
   const { least, most } = settings.watchSeconds;

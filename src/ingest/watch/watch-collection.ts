@@ -18,7 +18,7 @@ import { ProtocolError } from '../bytes/protocol-error.ts';
 import { readWatchLine } from '../bytes/watch-events.ts';
 import type { ReflectorContext } from '../context/reflector-context.ts';
 import { storeError } from '../flow/failure.ts';
-import { openWatch, readFailure, secondLookMs } from './opened-watch.ts';
+import { headersMs, openWatch, readFailure, secondLookMs } from './opened-watch.ts';
 import { ReplayedEvents } from './replayed-events.ts';
 import { type BegunWatch, WatchRollover } from './watch-rollover.ts';
 
@@ -47,18 +47,21 @@ interface WatchEnd {
 }
 
 /**
- * Watches until the stream ends; rejects with the failure, or on a stop with the signal's reason. `begun` is a stream that
- * is already open.
+ * Watches until the stream ends; rejects with the failure, or on a stop with the signal's reason.
+ * @param begun a stream that is already open, or the milliseconds that a new one may take until its headers
  */
 export async function watchCollection(
   context: ReflectorContext,
   position: WatchPosition,
   stop: AbortSignal,
   hooks: WatchHooks,
-  begun: BegunWatch | null = null,
+  begun: BegunWatch | number,
 ): Promise<WatchEnd> {
-  const { resourceVersion } = position;
-  const from = begun ?? { watch: await openWatch(context, { resourceVersion }, stop), applied: new Set<string>() };
+  const open = async (answerMs: number): Promise<BegunWatch> => {
+    const { resourceVersion } = position;
+    return { watch: await openWatch(context, { resourceVersion }, stop, answerMs), applied: new Set() };
+  };
+  const from = typeof begun === 'number' ? await open(begun) : begun;
   return new Watch(context, position, stop, hooks, from).run();
 }
 
@@ -207,7 +210,7 @@ class Watch {
     // A watch without any line is suspect: its version may be newer than the server's.
     if (cut.signal.aborted || this.#lines === 0) return;
     const { resourceVersion } = this.#position;
-    const open = (signal: AbortSignal) => openWatch(this.#context, { resourceVersion }, signal);
+    const open = (signal: AbortSignal) => openWatch(this.#context, { resourceVersion }, signal, headersMs);
     if (await this.#rollover.begin(open, this.#stop)) cut.abort(rolledOver);
   }
 
