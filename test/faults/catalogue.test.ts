@@ -18,7 +18,7 @@ function namesIn(file: string): string[] {
 }
 
 test('every fault stands in the catalogue, once, in order, with a test or the reason why there is none', () => {
-  expect(catalogue.map(({ number }) => number)).toEqual(Array.from({ length: 54 }, (_, index) => index + 1));
+  expect(catalogue.map(({ number }) => number)).toEqual(Array.from({ length: 55 }, (_, index) => index + 1));
   const silent = catalogue.filter(({ tests, note }) => tests.length === 0 && note === undefined);
   expect(silent).toEqual([]);
 });

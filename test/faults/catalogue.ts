@@ -19,6 +19,7 @@ const reflectorWatch = on('src/ingest/reflector/reflector-watch.test.ts');
 const reflectorRelist = on('src/ingest/reflector/reflector-relist.test.ts');
 const reflectorFailures = on('src/ingest/reflector/reflector-failures.test.ts');
 const store = on('src/store/write/writer.test.ts');
+const sick = on('test/hostile/sick-api-server.test.ts');
 const connection = on('src/kube/client/connection.test.ts');
 
 const streams = on('test/faults/streams.test.ts');
@@ -521,6 +522,22 @@ export const catalogue: readonly Fault[] = [
     tests: [
       lists('F54: a %s that nobody asked for is refused with what is wrong'),
       connection('does not follow a redirect'),
+    ],
+  },
+  {
+    number: 55,
+    title: 'An API group whose own server is ill',
+    holds:
+      'It hangs in a list, a watch or discovery, is slow, refuses one of them, is away, sends garbage, ends its watches, loses its version, has no uids, or drops connections. The kinds of other groups are served as before. The ill group is named in `resources`, the log and /readyz, and is right within 10 s of its recovery.',
+    tests: [
+      sick(
+        'groups that fall ill one and all: the others stay fresh, each says what is wrong, and is right soon after its recovery',
+      ),
+      sick(
+        'groups that are ill from the start: the others sync, each says what is wrong, and its kind comes with its recovery',
+      ),
+      sick('fall ill one and all, say so, and are right soon after their recovery'),
+      sick('are ill from the start, say so, and come with their recovery'),
     ],
   },
 ];
