@@ -5,13 +5,13 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { assembleCatalog } from '../src/catalog/assemble.ts';
 import { describeResource } from '../src/catalog/describe/describe.ts';
 import { resourceOfCrd } from '../src/catalog/describe/from-crd.ts';
-import { checkNames } from '../src/catalog/names/check-names.ts';
 import { fieldName, kubernetesNameOf } from '../src/catalog/names/field-names.ts';
 import { nameShapes } from '../src/catalog/names/shape-names.ts';
 import { resolvePath } from '../src/catalog/paths/resolve-path.ts';
 import type { Catalog, DescribedResource } from '../src/catalog/resources/catalog.ts';
 import type { FieldType } from '../src/catalog/tree/field-tree.ts';
 import { parsePath } from '../src/catalog/tree/path.ts';
+import { alikeNames } from './kit/alike-names.ts';
 import { crdFolder, loadCrds } from './kit/crds.ts';
 
 describe.skipIf(crdFolder === null)('real CRDs', { timeout: 300_000 }, () => {
@@ -63,7 +63,7 @@ describe.skipIf(crdFolder === null)('real CRDs', { timeout: 300_000 }, () => {
   });
 
   test('gives no name twice, nor twice but for letter case', () => {
-    expect(checkNames(catalog)).toEqual([]);
+    expect(alikeNames(catalog)).toEqual([]);
   });
 
   test('names fields so that siblings differ and names lead back', () => {

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { alikeNames } from '../../test/kit/alike-names.ts';
 import { changingDescriptions } from '../../test/kit/changing-catalog.ts';
 import { runSteps } from '../base/steps.ts';
+import { buildGeneration } from '../graphql/schema/build-generation.ts';
 import { assembleCatalog, CatalogAssembler } from './assemble.ts';
 import { describeResource } from './describe/describe.ts';
-import { checkNames } from './names/check-names.ts';
-import { namesOf } from './names/kind-names.ts';
 import { nameShapes } from './names/shape-names.ts';
 import { resolvePath } from './paths/resolve-path.ts';
 import type { Catalog, CatalogKind, DescribedResource } from './resources/catalog.ts';
@@ -237,7 +237,7 @@ describe('definitions', () => {
     }
     expect(deployment.tree.shapes[`${core}PodSpec`]?.fields).toEqual(job.tree.shapes[`${core}PodSpec`]?.fields);
     expect(nameShapes('Job', job.tree).get(`${core}Extra`)).toBe('Extra');
-    expect(checkNames(catalog)).toEqual([]);
+    expect(alikeNames(catalog)).toEqual([]);
   });
 
   test('are united over clusters wherever they stand', () => {
@@ -312,52 +312,74 @@ describe('ties', () => {
       'the same type from two groups',
       { group: 'a.b.io', kind: 'Foo' },
       { group: 'a-b.io', kind: 'Foo', plural: 'foos' },
-      'foos.a.b.io',
+      'foos___a__b___io',
     ],
     [
       'types that differ in letter case',
       { group: 'ab.io', kind: 'Foo' },
       { group: 'a.b.io', kind: 'Foo' },
-      'foos.ab.io',
+      'foos___a___b___io',
     ],
     [
       'a group that ends where the other kind begins',
       { group: 'a.io', kind: 'XFoo' },
       { group: 'a.io.x', kind: 'Foo' },
-      'foos.a.io.x',
+      'foos___a___io___x',
     ],
     [
       'the list of one and the one of another',
       { kind: 'Foo', plural: 'foos' },
       { kind: 'Foos', plural: 'fooses' },
-      'fooses.a.io',
+      'fooses___a___io',
     ],
-  ])('%s: the later kind loses', (_what, one, other, loser) => {
-    const catalog = assembleCatalog([described({}, one), described({}, other)]);
-    expect(catalog.kinds.length).toBe(1);
-    expect(messages(catalog)).toEqual([
-      expect.stringMatching(new RegExp(`one ${loser.replaceAll('.', '\\.')}: .* is taken by .*; the kind is left out`)),
-    ]);
+    ['Kinds that differ in letter case', { kind: 'FooBar' }, { kind: 'Foobar', plural: 'foobarz' }, 'foobarz___a___io'],
+    [
+      'the one object of a kind without a plural, and another kind',
+      { kind: 'Sheep', plural: 'sheep' },
+      { kind: 'SheepByName' },
+      'sheepbynames___a___io',
+    ],
+  ])('%s: the later kind is named after its key, whatever order they are described in', (_what, one, other, list) => {
+    const both = [described({}, one), described({}, other)];
+    const came = both.map(({ resource }) => resource);
+    const catalog = assembleCatalog(both, came);
+    expect(assembleCatalog(both.toReversed(), came)).toEqual(catalog);
+    const lists = came.map(({ group, plural }) => kindOf(catalog, `${plural}.${group}`).names.list);
+    expect(lists).toEqual([assembleCatalog(both.slice(0, 1)).kinds[0]?.names.list, list]);
+    expect(messages(catalog)).toEqual([expect.stringMatching(/belongs to .*, which came before; .* the list .*___/)]);
   });
 
-  test('with a nested name of another kind', () => {
+  test('a kind that is gone keeps its names, and has them when it comes again', () => {
+    const [one, other] = [described({}, { group: 'a.b.io' }), described({}, { group: 'a-b.io' })];
+    const came = [one.resource, other.resource];
+    const alone = kindOf(assembleCatalog([other], came), 'foos.a-b.io');
+    const both = assembleCatalog([one, other], came);
+    expect(kindOf(both, 'foos.a-b.io').names).toEqual(alone.names);
+    expect(kindOf(both, 'foos.a.b.io').names.list).toBe('abIoFoos');
+  });
+
+  test('another Kind of the same resource may have its names', () => {
+    const [one, other] = [described({}, { kind: 'Foo' }), described({}, { kind: 'FOO' })];
+    expect(assembleCatalog([other], [one.resource, other.resource]).kinds[0]?.names).toMatchObject({ type: 'AIoFOO' });
+  });
+
+  test('the cluster whose Kind came first decides', () => {
+    const [one, other] = [
+      described({}, { cluster: 'west' }),
+      described({}, { cluster: 'east', kind: 'Other', plural: 'foos' }),
+    ];
+    const { kinds } = assembleCatalog([one, other], [one.resource, other.resource]);
+    expect(kinds.map(({ names, clusters }) => [names.type, clusters])).toEqual([['AIoFoo', ['west']]]);
+  });
+
+  test('a nested type never has the name of another kind', () => {
+    const nested = { Connection: object({ a: text }), filter: object({ a: text }), _bar: object({ a: text }) };
     const catalog = assembleCatalog([
-      described({ Connection: object({ a: text }) }, { kind: 'Foo', plural: 'bars' }),
-      described({}, { kind: 'FooConnection', plural: 'foos' }),
+      described(nested, { kind: 'Foo' }),
+      ...['FooConnection', 'FooFilter', 'Foo-bar'].map((kind) => described({}, { kind })),
     ]);
-    expect(catalog.kinds.map(({ key }) => key)).toEqual(['bars.a.io']);
-    expect(messages(catalog)).toEqual([
-      expect.stringContaining('aiofoo_connection (in lower case) is taken by bars.a.io'),
-    ]);
-  });
-
-  test('are found by checkNames in any list of kinds', () => {
-    const kind = kindOf(assembleCatalog([described({})]), 'foos.a.io');
-    expect(checkNames({ kinds: [kind] })).toEqual([]);
-    expect(checkNames({ kinds: [kind, { ...kind, key: 'others.a.io' }] })).toEqual([
-      { cluster: 'one', resource: 'others.a.io', message: expect.stringContaining('is taken by foos.a.io') },
-    ]);
-    const alike = { ...namesOf({ group: 'a.io', kind: 'Foo', plural: 'foos' }), one: 'aIoFoos' };
-    expect(checkNames({ kinds: [{ ...kind, names: alike }] }).length).toBe(1);
+    expect(messages(catalog)).toEqual([]);
+    expect(alikeNames(catalog)).toEqual([]);
+    expect(buildGeneration(catalog).diagnostics).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@
  *   DescribedResource of every cluster (from the store)
  *   -> one kind per (group, plural), with the union of its field trees
  *   -> shared definitions made equal (share-definitions.ts)
- *   -> names (kind-names.ts)
+ *   -> names, in the order in which the kinds came (name-claims.ts)
  *   -> relations between the kinds (relate-kinds.ts)
  *   -> Catalog
  *   -> one generation of the GraphQL schema
@@ -15,8 +15,8 @@
  */
 import { must } from '../base/must.ts';
 import { runSteps, type Steps } from '../base/steps.ts';
-import { NameClaims } from './names/check-names.ts';
-import { namesOf } from './names/kind-names.ts';
+import type { NamedKind } from './names/kind-names.ts';
+import { NameClaims } from './names/name-claims.ts';
 import { type RelatedKind, relateKinds } from './names/relate-kinds.ts';
 import { isOwnGroup } from './names/reserved-names.ts';
 import type {
@@ -38,11 +38,11 @@ import { compareText } from './values/values.ts';
 /** One kind, merged from the descriptions of all clusters. */
 interface Gathered {
   readonly key: string;
-  /** All descriptions of this group and plural, sorted by cluster. */
+  /** All descriptions of this group and plural, sorted by when their Kind came, then by cluster. */
   readonly from: readonly DescribedResource[];
   /** The first of `from`. */
   readonly first: DescribedResource;
-  /** The descriptions with the Kind and the scope (namespaced or not) of `first`, sorted by cluster. */
+  /** The descriptions with the Kind and the scope (namespaced or not) of `first`, in the order of `from`. */
   readonly all: readonly DescribedResource[];
   readonly tree: FieldTree;
   readonly diagnostics: readonly Diagnostic[];
@@ -66,8 +66,8 @@ interface Claimed {
 }
 
 /** Assembles the catalog synchronously, without an earlier catalog. */
-export function assembleCatalog(described: readonly DescribedResource[]): Catalog {
-  return runSteps(new CatalogAssembler().assemble(described));
+export function assembleCatalog(described: readonly DescribedResource[], came?: readonly NamedKind[]): Catalog {
+  return runSteps(new CatalogAssembler().assemble(described, came));
 }
 
 /** Assembles successive catalogs and reuses the kinds that did not change. */
@@ -78,32 +78,37 @@ export class CatalogAssembler {
   /**
    * Each step handles one kind. A cluster describes each (group, plural) once; the last of several descriptions wins.
    * Descriptions are compared by identity.
+   * @param came all kinds in the order in which they came, also those that are gone. Kinds that it lacks come behind them: those of
+   * kube-apiserver, then the others by their keys.
    */
-  *assemble(described: readonly DescribedResource[]): Steps<Catalog> {
+  *assemble(described: readonly DescribedResource[], came: readonly NamedKind[] = []): Steps<Catalog> {
     const diagnostics: Diagnostic[] = [];
     const gathered: Gathered[] = [];
-    for (const { key, all } of sortedKinds(described)) {
+    const order = new Map(came.map(({ kind, ...of }, at) => [`${resourceKey(of)} ${kind}`, at]));
+    for (const { key, all } of sortedKinds(described, order)) {
       yield;
       const kind = this.#gather(key, all);
       gathered.push(kind);
       diagnostics.push(...kind.diagnostics);
     }
     const trees = yield* shareDefinitions(
-      gathered.map(({ key, first, tree }) => ({ key, own: isOwnGroup(first.resource.group), tree })),
+      gathered.map((kind) => ({ key: kind.key, own: isOwn(kind), tree: kind.tree })),
       (resource, message) => diagnostics.push({ cluster: clusterOf(gathered, resource), resource, message }),
     );
     const claims = new NameClaims();
+    for (const each of came) claims.namesOf(each);
+    const behind = gathered.toSorted((a, b) => Number(isOwn(b)) - Number(isOwn(a)));
+    for (const { first } of behind) claims.namesOf(first.resource);
     const claimed: Claimed[] = [];
     for (const [i, kind] of gathered.entries()) {
       yield;
+      const { first, key, all } = kind;
       const tree = must(trees[i], 'each kind has its tree');
-      const names = namesOf(kind.first.resource);
-      const taken = claims.claim({ key: kind.key, names, tree });
-      if (taken === null) claimed.push({ gathered: kind, tree, names });
-      else {
-        const message = `${taken}; the kind is left out`;
-        diagnostics.push({ cluster: kind.first.cluster, resource: kind.key, message });
-      }
+      const { names, taken } = claims.namesOf(first.resource);
+      claimed.push({ gathered: kind, tree, names });
+      if (taken === null) continue;
+      const message = `${taken}, which came before; the type is ${names.type}, the list ${names.list}`;
+      for (const { cluster } of all) diagnostics.push({ cluster, resource: key, message });
     }
     yield;
     const related = relateKinds(claimed.map(relatedKind));
@@ -133,7 +138,8 @@ export class CatalogAssembler {
   #make({ gathered, tree, names }: Claimed, relations: readonly KindRelation[]): CatalogKind {
     const known = this.#made.get(gathered.key);
     const related = JSON.stringify(relations);
-    if (known?.gathered === gathered && known.tree === tree && known.relations === related) return known.kind;
+    const isKept = known?.gathered === gathered && known.tree === tree && known.kind.names.type === names.type;
+    if (isKept && known.relations === related) return known.kind;
     const { key, first, all } = gathered;
     const parts = {
       key,
@@ -154,6 +160,11 @@ export class CatalogAssembler {
   }
 }
 
+/** Whether kube-apiserver itself serves the group. */
+function isOwn({ first }: Gathered): boolean {
+  return isOwnGroup(first.resource.group);
+}
+
 function relatedKind({ gathered: { key, first, all }, tree }: Claimed): RelatedKind {
   const declared = all.flatMap(({ relations = [] }) => relations);
   return { key, resource: first.resource, tree, clusters: all.map(({ cluster }) => cluster), declared };
@@ -161,26 +172,28 @@ function relatedKind({ gathered: { key, first, all }, tree }: Claimed): RelatedK
 
 interface Sorted {
   readonly key: string;
-  /** Sorted by cluster. */
+  /** Sorted by when their Kind came, then by cluster. */
   readonly all: readonly DescribedResource[];
 }
 
-/** The descriptions of each kind, sorted by group and plural. */
-function sortedKinds(described: readonly DescribedResource[]): readonly Sorted[] {
+/** The descriptions of each kind, sorted by group and plural. `order`: when each key and Kind came. */
+function sortedKinds(described: readonly DescribedResource[], order: ReadonlyMap<string, number>): readonly Sorted[] {
   const groups = new Map<string, Map<string, DescribedResource>>();
   for (const each of described) {
     const key = resourceKey(each.resource);
     const clusters = groups.get(key) ?? new Map<string, DescribedResource>();
     groups.set(key, clusters.set(each.cluster, each));
   }
+  const came = ({ resource }: DescribedResource): number =>
+    order.get(`${resourceKey(resource)} ${resource.kind}`) ?? order.size;
   const kinds = [...groups].map(([key, clusters]) => ({
     key,
-    all: [...clusters.values()].sort((a, b) => compareText(a.cluster, b.cluster)),
+    all: [...clusters.values()].sort((a, b) => came(a) - came(b) || compareText(a.cluster, b.cluster)),
   }));
   return kinds.sort((a, b) => byGroupAndPlural(firstOf(a.all), firstOf(b.all)));
 }
 
-/** One kind from its descriptions, which are sorted by cluster. */
+/** One kind from its sorted descriptions. */
 function gather(key: string, from: readonly DescribedResource[]): Gathered {
   const first = firstOf(from);
   const all: DescribedResource[] = [];

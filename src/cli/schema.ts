@@ -45,7 +45,11 @@ export async function printSchema(config: Config): Promise<number> {
       'No resource matches --kinds and --exclude; name them as kubectl api-resources does.',
     );
   }
-  const catalog = assembleCatalog(chosen);
+  // Kinds that are not chosen keep their names here too.
+  const catalog = assembleCatalog(
+    chosen,
+    described.map(({ resource }) => resource),
+  );
   const { schema, diagnostics } = buildGeneration(catalog);
   for (const { cluster, resource, message } of [...catalog.diagnostics, ...diagnostics]) {
     standardError.write(`portolan: ${oneLine(`${resource} of ${cluster}: ${message}`)}\n`);

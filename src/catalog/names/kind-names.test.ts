@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { definitionName, namesOf } from './kind-names.ts';
+import { definitionName, namesByKey, namesOf } from './kind-names.ts';
 import { builtInKinds, isOwnGroup, sharedTypes, staticRoots, staticTypes } from './reserved-names.ts';
 
 /** group, Kind and plural of the lists that kube-apiserver serves. */
@@ -160,7 +160,21 @@ describe('namesOf', () => {
       one: 'pod',
       subscription: 'podChanges',
     });
-    expect(namesOf({ group: '', kind: 'Endpoints', plural: 'endpoints' }).subscription).toBe('endpointsByNameChanges');
+    expect(namesOf({ group: '', kind: 'Endpoints', plural: 'endpoints' }).subscription).toBe('endpointsChanges');
+  });
+
+  test('names by a key', () => {
+    expect(namesByKey({ group: 'kafka-example.io', kind: 'Topic', plural: 'topics' })).toEqual({
+      type: 'Topics___kafka__example___io',
+      connection: 'Topics___kafka__example___io_Connection',
+      edge: 'Topics___kafka__example___io_Edge',
+      filter: 'Topics___kafka__example___io_Filter',
+      changes: 'Topics___kafka__example___io_Changes',
+      change: 'Topics___kafka__example___io_Change',
+      list: 'topics___kafka__example___io',
+      one: 'topics___kafka__example___io_ByName',
+      subscription: 'topics___kafka__example___io_Changes',
+    });
   });
 
   test('leaves every built-in kind its name, and the static schema its own', () => {

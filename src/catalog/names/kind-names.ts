@@ -1,6 +1,6 @@
 /**
- * The GraphQL names of a kind. They depend only on its group, Kind and plural, and on closed lists. Other kinds and other
- * clusters never change them.
+ * The GraphQL names of a kind. They depend only on its group, Kind and plural, and on closed lists. Where another resource had one of them
+ * before (name-claims.ts), the names are made of the resource's key.
  */
 
 import type { KindNames } from '../resources/catalog.ts';
@@ -10,28 +10,57 @@ import { builtInKinds, isOwnGroup, sharedTypes, staticRoots, staticTypes } from 
 /** A kind's name with such a suffix looks like a type that belongs to another kind. Example: PodFilter. */
 const derivedSuffix = /(Connection|Edge|Filter|Changes?|Payload|Input)$/;
 
-/** All names of a kind. Group, kind and plural are as the API server writes them. */
-export function namesOf(resource: {
+/** A resource under one of its Kinds: a definition that is made again may have another one. */
+export interface NamedKind {
   readonly group: string;
-  readonly kind: string;
   readonly plural: string;
-}): KindNames {
-  const prefix = prefixOf(resource.group);
-  const type = free(prefix + legalName(resource.kind).replace(derivedSuffix, '_$1'), staticTypes);
-  const list = lowerCamel(prefix + legalName(pluralInCasing(resource.kind, resource.plural)));
-  const one = lowerCamel(type) + (resource.kind.toLowerCase() === resource.plural ? 'ByName' : '');
+  readonly kind: string;
+}
+
+/** The names that follow from the group, the Kind and the plural, each as the API server writes it. */
+export function namesOf({ group, kind, plural }: NamedKind): KindNames {
+  const prefix = prefixOf(group);
+  const type = free(prefix + legalName(kind).replace(derivedSuffix, '_$1'), staticTypes);
+  const list = lowerCamel(prefix + legalName(pluralInCasing(kind, plural)));
+  const one = lowerCamel(type);
   return {
-    type,
-    connection: `${type}Connection`,
-    edge: `${type}Edge`,
-    filter: `${type}Filter`,
-    changes: `${type}Changes`,
-    change: `${type}Change`,
+    ...derivedTypes(type),
     list: free(list, staticRoots),
-    one: free(one, staticRoots),
-    subscription: free(`${one}Changes`, staticRoots),
+    one: free(kind.toLowerCase() === plural ? byName(one) : one, staticRoots),
+    subscription: free(changesOf(one), staticRoots),
   };
 }
+
+/**
+ * The names that are made of a resourceKey. Different keys give different names, and no kind has such a name by `namesOf`.
+ *
+ *   topics.kafka-example.io   Topics___kafka__example___io, topics___kafka__example___io
+ */
+export function namesByKey({ group, plural }: NamedKind): KindNames {
+  const list = group === '' ? `${legalName(plural)}___` : legalName(`${plural}.${group}`);
+  // A key gives no single "_", so the ending of a name cannot be a part of another key.
+  const stem = `${list}_`;
+  return {
+    ...derivedTypes(upperFirst(list), upperFirst(stem)),
+    list,
+    one: byName(stem),
+    subscription: changesOf(stem),
+  };
+}
+
+function derivedTypes(type: string, stem = type): Omit<KindNames, 'list' | 'one' | 'subscription'> {
+  return {
+    type,
+    connection: `${stem}Connection`,
+    edge: `${stem}Edge`,
+    filter: `${stem}Filter`,
+    changes: `${stem}Changes`,
+    change: `${stem}Change`,
+  };
+}
+
+const byName = (list: string): string => `${list}ByName`;
+const changesOf = (name: string): string => `${name}Changes`;
 
 /** The name of a core/v1 or meta/v1 definition inside other kinds, from its short name. */
 export function definitionName(short: string): string {

@@ -3,8 +3,8 @@
  *
  * Definitions of core/v1 and meta/v1 keep their short names and are the same type in every kind (assemble.ts makes their
  * structure equal). The name of any other shape is the kind's type and the path of the shape's first location, joined by "_". A
- * breadth-first walk with fields in alphabetical order finds the first location. Only kind-names.ts puts "_" into a kind's type, so
- * these names cannot equal another kind's.
+ * breadth-first walk with fields in alphabetical order finds the first location. A name that a kind may have gets a number, so these
+ * names cannot equal another kind's.
  */
 import { must } from '../../base/must.ts';
 import type { FieldTree, FieldType } from '../tree/field-tree.ts';
@@ -38,7 +38,7 @@ function namesOf(type: string, tree: FieldTree): ReadonlyMap<string, string> {
       if (shapeKey === null || names.has(shapeKey)) continue;
       const shape = must(tree.shapes[shapeKey], `shape ${shapeKey} is in its tree`);
       const path = `${prefix}_${legalName(field.name)}`;
-      const name = shape.definition === undefined ? untaken(path, taken) : definitionName(shape.definition);
+      const name = shape.definition === undefined ? untaken(path, taken, type) : definitionName(shape.definition);
       taken.add(name.toLowerCase());
       names.set(shapeKey, name);
       queue.push({ key: shapeKey, prefix: path });
@@ -47,11 +47,15 @@ function namesOf(type: string, tree: FieldTree): ReadonlyMap<string, string> {
   return names;
 }
 
-function untaken(name: string, taken: ReadonlySet<string>): string {
+/** The name, with a number if it is taken, or if it may be the type of another kind. `type` is that of this kind. */
+function untaken(name: string, taken: ReadonlySet<string>, type: string): string {
   let free = name;
-  for (let n = 2; taken.has(free.toLowerCase()); n++) free = `${name}_${n}`;
+  for (let n = 2; taken.has(free.toLowerCase()) || otherKinds.test(free.slice(type.length)); n++) free = `${name}_${n}`;
   return free;
 }
+
+/** What follows a kind's type in the type of another kind: FooFilter is `Foo_Filter`, Foo-bar is `Foo__bar`. */
+const otherKinds = /^_(?:_.*|connection|edge|filter|changes?|payload|input)$/i;
 
 /** The shape that a field shows as a GraphQL object, itself or in lists. */
 function shownShape(type: FieldType): string | null {
@@ -96,7 +100,7 @@ export function nameFilters(type: string, tree: FieldTree): ReadonlyMap<string, 
   const names = new Map<string, FilterNames>();
   for (const { key, definition, path } of Object.values(tree.shapes)) {
     const unnamed = definition === undefined ? [type, ...path.map(legalName)].join('_') : definitionName(definition);
-    const base = shapes.get(key) ?? (definition === undefined ? untaken(unnamed, bases) : unnamed);
+    const base = shapes.get(key) ?? (definition === undefined ? untaken(unnamed, bases, type) : unnamed);
     bases.add(base.toLowerCase());
     names.set(key, {
       of: base,

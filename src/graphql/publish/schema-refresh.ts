@@ -115,8 +115,8 @@ export class SchemaRefresh {
   async #build(slices: SliceOptions): Promise<void> {
     const { reader, log, clock, published } = this.#options;
     const began = clock.monotonic();
-    const described = await this.#descriptions.read(reader, slices);
-    const catalog = await runSliced(this.#assembler.assemble(described), slices);
+    const { described, came } = await this.#descriptions.read(reader, slices);
+    const catalog = await runSliced(this.#assembler.assemble(described, came), slices);
     if (this.#current?.catalog.hash === catalog.hash) return;
     const next = await runSliced(this.#builder.build(catalog), slices);
     this.#diagnostics.say(catalog, [...catalog.diagnostics, ...next.diagnostics]);

@@ -246,11 +246,15 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
       diagnostics: t.stringList({
         nullable: { list: false, items: false },
         description:
-          'What in the schema of this resource could not be taken as it stands, and in the configuration about it.',
+          'Problems with the names, the schema and the configuration of this resource. The objects are served as far as possible.',
         resolve: async (source, _args, { portolan }) => {
           const { diagnostics, resource, tree } = await source.described();
+          const { catalog, diagnostics: unbuilt } = portolan.generation;
           const { problems } = configuredPaths(portolan.source.diagnosis.promote, resource, tree);
-          return [...diagnostics.map(({ message }) => message), ...problems];
+          const { key, cluster } = source.state;
+          const own = catalog.diagnostics.filter((each) => each.resource === key && each.cluster === cluster);
+          const found = [...diagnostics, ...own, ...unbuilt.filter((each) => each.resource === key)];
+          return [...new Set(found.map(({ message }) => message)), ...problems];
         },
       }),
     }),

@@ -12,6 +12,8 @@ export interface Crd {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
+  /** RFC 3339, to the second. */
+  readonly creationTimestamp: string;
   readonly value: unknown;
 }
 
@@ -48,7 +50,13 @@ export function crdOf(value: unknown): Crd {
     const found = metadata[member];
     return typeof found === 'string' ? found : '';
   };
-  return { name: text('name'), uid: text('uid'), resourceVersion: text('resourceVersion'), value };
+  return {
+    name: text('name'),
+    uid: text('uid'),
+    resourceVersion: text('resourceVersion'),
+    creationTimestamp: text('creationTimestamp'),
+    value,
+  };
 }
 
 async function readAll(client: RestClient, visit: (crd: Crd) => void, signal: AbortSignal | undefined): Promise<void> {

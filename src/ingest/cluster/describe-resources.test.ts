@@ -43,14 +43,14 @@ function resource(group: string, kind: string): Resource {
 }
 
 const crdPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-function crd(kind: string, version = 'v1'): unknown {
+function crd(kind: string, { version = 'v1', created = '2026-01-01T00:00:00Z', resourceVersion = '5' } = {}): unknown {
   const { group, plural, singular } = resource('shop.example.com', kind);
   const openAPIV3Schema = {
     type: 'object',
     properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } },
   };
   return {
-    metadata: { name: `${plural}.${group}`, uid: `uid-of-${plural}`, resourceVersion: '5' },
+    metadata: { name: `${plural}.${group}`, uid: `uid-of-${plural}`, resourceVersion, creationTimestamp: created },
     spec: {
       group,
       scope: 'Namespaced',
@@ -86,7 +86,7 @@ test('a few definitions are asked for by name, and say more than OpenAPI', async
   expect([...found.crds]).toEqual([
     ['carts.shop.example.com', expect.objectContaining({ uid: 'uid-of-carts', resourceVersion: '5' })],
   ]);
-  const [cart, pod] = found.described.map(({ tree }) => JSON.stringify(tree));
+  const [pod, cart] = found.described.map(({ tree }) => JSON.stringify(tree));
   expect(cart).toContain('"size"');
   expect(pod).toContain('"node"');
   expect(asked()).toContain(`${crdPath}/carts.shop.example.com`);
@@ -102,13 +102,30 @@ test('many definitions are read as one list', async () => {
     'east',
     kinds.map((kind) => resource('shop.example.com', kind)),
   );
-  expect(found.described.map((each) => each.resource.kind)).toEqual(kinds);
+  expect(found.described.map((each) => each.resource.kind)).toEqual(kinds.toSorted());
   expect(asked()).toEqual([`${crdPath}?limit=50`]);
+});
+
+test('kinds come in the order in which their definitions were created, behind those without one', async () => {
+  const definitions = [
+    crd('Late', { created: '2026-01-02T00:00:00Z', resourceVersion: '4' }),
+    crd('Second', { resourceVersion: '10' }),
+    crd('First', { resourceVersion: '9' }),
+  ];
+  const { client } = await serving({
+    ...openApi,
+    [crdPath]: { metadata: { resourceVersion: '9' }, items: definitions },
+  });
+  const others = Array.from({ length: 9 }, (_, index) => resource('shop.example.com', `Gone${index}`));
+  const custom = ['Late', 'Second', 'First'].map((kind) => resource('shop.example.com', kind));
+  const { described } = await describeResources(client, 'east', [...custom, ...others, resource('', 'Pod')]);
+  const found = described.map(({ resource: { kind } }) => kind).filter((kind) => !kind.startsWith('Gone'));
+  expect(found).toEqual(['Pod', 'First', 'Second', 'Late']);
 });
 
 test('a kind that cannot be understood is left out alone', async () => {
   const { client } = await serving({
-    [`${crdPath}/carts.shop.example.com`]: crd('Cart', 'v2'),
+    [`${crdPath}/carts.shop.example.com`]: crd('Cart', { version: 'v2' }),
     [`${crdPath}/bills.shop.example.com`]: crd('Bill'),
   });
   const found = await describeResources(client, 'east', [

@@ -12,6 +12,8 @@ import type { RelationSet } from '../../catalog/describe/relation-set.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { mayBeCustom } from '../../catalog/resources/custom-groups.ts';
 import { apiVersionOf, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
+import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
+import { compareText } from '../../catalog/values/values.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { fetchOpenApi, type OpenApiSource } from '../../kube/discovery/openapi.ts';
 import { type Crd, readCrds } from './crd-source.ts';
@@ -24,14 +26,18 @@ export interface Problem {
   readonly kinds: readonly string[];
 }
 
+/** What is kept of a definition. */
+type KnownCrd = Omit<Crd, 'name' | 'value'>;
+
 export interface Descriptions {
+  /** In the order in which the definitions were created, behind the kinds without one. */
   readonly described: readonly DescribedResource[];
   /** Kinds that are left out, and OpenAPI documents that could not be read. */
   readonly problems: readonly Problem[];
   /** resourceKeys of kinds whose schema was unavailable. */
   readonly provisional: ReadonlySet<string>;
-  /** uid and resourceVersion of the definitions that were read, by resourceKey. */
-  readonly crds: ReadonlyMap<string, Pick<Crd, 'uid' | 'resourceVersion'>>;
+  /** The definitions that were read, by resourceKey. */
+  readonly crds: ReadonlyMap<string, KnownCrd>;
 }
 
 interface DescribeOptions {
@@ -54,7 +60,7 @@ export async function describeResources(
   const described = new Map<string, DescribedResource>();
   const problems: Problem[] = [];
   const provisional = new Set<string>();
-  const crds = new Map<string, Pick<Crd, 'uid' | 'resourceVersion'>>();
+  const crds = new Map<string, KnownCrd>();
   const describe = (input: DescribeInput): DescribedResource =>
     describeResource({ ...input, redact, ...(relations === undefined ? {} : { relations, kinds }) });
   const wanted = new Map(resources.map((resource) => [resourceKey(resource), resource]));
@@ -63,10 +69,10 @@ export async function describeResources(
   await readCrds(
     client,
     custom,
-    ({ name, uid, resourceVersion, value }) => {
+    ({ name, value, ...crd }) => {
       const resource = wanted.get(name);
       if (resource === undefined) return;
-      crds.set(name, { uid, resourceVersion });
+      crds.set(name, crd);
       try {
         described.set(name, describe({ cluster, resource, crd: value }));
       } catch (error) {
@@ -93,11 +99,29 @@ export async function describeResources(
     await nextTurn(undefined, { signal });
   }
   return {
-    described: resources.flatMap((resource) => described.get(resourceKey(resource)) ?? []),
+    described: byCreation(resources, crds).flatMap((resource) => described.get(resourceKey(resource)) ?? []),
     problems,
     provisional,
     crds,
   };
+}
+
+/**
+ * Gateways without a common store give the same names, because each takes the kinds in this order. Definitions of one second are sorted by
+ * their versions, then by their keys.
+ */
+function byCreation(resources: readonly Resource[], crds: ReadonlyMap<string, KnownCrd>): readonly Resource[] {
+  const sorted = resources.map((resource) => ({ resource, key: resourceKey(resource) }));
+  sorted.sort((a, b) => {
+    const [one, other] = [crds.get(a.key), crds.get(b.key)];
+    if (one === undefined || other === undefined) return Number(one !== undefined) - Number(other !== undefined);
+    return (
+      compareText(one.creationTimestamp, other.creationTimestamp) ||
+      (compareResourceVersions(one.resourceVersion, other.resourceVersion) ?? 0) ||
+      compareText(a.key, b.key)
+    );
+  });
+  return sorted.map(({ resource }) => resource);
 }
 
 function describeWith(

@@ -4,6 +4,7 @@
  * Descriptions are large: 20 MB for a thousand CRDs. So they are read in two steps: first a small row for each, then the texts that the
  * caller lacks, in messages of bounded size.
  */
+import type { NamedKind } from '../../catalog/names/kind-names.ts';
 import type { Lease } from '../types/lease.ts';
 import type { Row } from '../types/statement.ts';
 
@@ -48,6 +49,15 @@ export async function readDescriptionRows(
     length: Number(length),
     digest: String(digest),
   }));
+}
+
+/** The kinds in the order in which they came, also those that are gone. */
+export async function readKindsThatCame(lease: Lease): Promise<readonly NamedKind[]> {
+  const rows = await lease.all({
+    sql: 'SELECT k.grp, k.plural, c.name FROM kind_came c JOIN kind k ON k.id = c.kind ORDER BY c.id',
+    params: [],
+  });
+  return rows.map(([group, plural, kind]) => ({ group: String(group), plural: String(plural), kind: String(kind) }));
 }
 
 /** The texts of descriptions (a DescribedResource as JSON) by their ids. `rows` must be of the same snapshot. */

@@ -175,6 +175,7 @@ export class Resources {
     const { database, counters } = this.#session;
     const { cluster, resource: served } = described;
     const kind = this.#kindOf(served);
+    database.statement('INSERT OR IGNORE INTO kind_came (kind, name) VALUES (?, ?)').run(kind.id, served.kind);
     const json = JSON.stringify(described);
     const before = database
       .statement('SELECT json FROM description WHERE cluster = ? AND kind = ?')

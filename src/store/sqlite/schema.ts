@@ -13,7 +13,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 11;
+export const formatVersion = 12;
 
 export const schemaStatements: readonly string[] = [
   // Facts about the file. `epoch`: random id of this store file. `clean`: 1 after a proper close.
@@ -36,6 +36,10 @@ export const schemaStatements: readonly string[] = [
   // A store-wide integer for each (group, plural); `key` is the resourceKey. `promoted_table` is null until it has been made.
   `CREATE TABLE kind (
      id INTEGER PRIMARY KEY, grp TEXT NOT NULL, plural TEXT NOT NULL, key TEXT NOT NULL UNIQUE, promoted_table TEXT)`,
+
+  // The kinds in the order in which they came, each with every Kind that its key has had. Names in GraphQL follow from this order, so a
+  // kind that is gone keeps its row.
+  `CREATE TABLE kind_came (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, name TEXT NOT NULL, UNIQUE (kind, name))`,
 
   // The column of each promoted path, and the reason for it (PromotionReason). Until `ready`, rows up to object id `backfilled`
   // have their value. `used`: time of the last query that needed it, in milliseconds; 0 for declared paths.

@@ -12,7 +12,7 @@ import { formatVersion } from './schema.ts';
 import { storedKey } from './stored-keys.ts';
 
 /** For each format version, the hash of the keys that its files contain. */
-const keysOf = { format: 11, hash: '94472b2c6ee99301b98a431dc6e169a41042b77d0e2c9f712b9b67849471bb59' };
+const keysOf = { format: 12, hash: '94472b2c6ee99301b98a431dc6e169a41042b77d0e2c9f712b9b67849471bb59' };
 
 function written(key: unknown): string {
   return typeof key === 'bigint' ? `${key}n` : JSON.stringify(key);
