@@ -5,7 +5,7 @@
  * schema. The position is in a path argument if it is in a string where the schema expects the scalar Path.
  *
  *   { pods(orderBy: [{ path: "status.pha|" }]) { … } }
- *     Query           -> pods: PodConnection, arguments -> orderBy: [Order!] -> Order -> path: Path
+ *     Query           -> pods: PodConnection, arguments -> orderBy: [ObjectOrder!] -> ObjectOrder -> path: Path
  *     the objects of PodConnection are Pods, so this is a path of Pod
  */
 import type {

@@ -45,11 +45,15 @@ export function suggestPaths(fields: readonly PathField[], written: string): rea
         ? { label: text, insert, type: of }
         : { label: `${folded}${text})`, insert: `${folded}${insert})`, type: of };
     const whole = made(spelled, snippet(spelled), type);
-    if (type !== 'StringMap' && type !== 'JSON') return [whole];
+    const entry = entryTypes[type];
+    if (entry === undefined) return [whole];
     const quoted = `${spelled}['…']`;
-    return [whole, made(quoted, `${snippet(spelled)}['$0']`, type === 'JSON' ? 'JSON' : 'String')];
+    return [whole, made(quoted, `${snippet(spelled)}['$0']`, entry)];
   });
 }
+
+/** The type of one entry of a map, by the type of the map. */
+const entryTypes: Readonly<Record<string, string>> = { StringMap: 'String', QuantityMap: 'Quantity', JSON: 'JSON' };
 
 /** Writes the lists of a path as `written` has them: `[0]` or `[type=Ready]` in place of `[]`. */
 function respeller(written: string): (path: string) => string {

@@ -67,7 +67,7 @@ test('several kinds in one list', async () => {
 
 test('resources', async () => {
   const { resources } = await run(ResourcesDocument, {});
-  expect(resources.every(({ synced, error }) => synced && error === null)).toBe(true);
+  expect(resources?.every(({ synced, error }) => synced && error === null)).toBe(true);
 });
 
 test('what nodes carry: groups page after page, whose parts make the whole', async () => {

@@ -21,7 +21,7 @@ async function world(objects: readonly Readonly<Record<string, unknown>>[], prop
     ...fixture,
     async list(args: Readonly<Record<string, unknown>>): Promise<Listed> {
       const { data, errors } = await fixture.query(
-        `query ($filter: ExampleComWidgetFilter, $orderBy: [Order!], $first: Int, $after: String) {
+        `query ($filter: ExampleComWidgetFilter, $orderBy: [ObjectOrder!], $first: Int, $after: String) {
           exampleComWidgets(filter: $filter, orderBy: $orderBy, first: $first, after: $after) {
             nodes { metadata { name } spec { free } } totalCount pageInfo { endCursor } } }`,
         args,

@@ -32,7 +32,7 @@ interface Message {
 }
 
 const namesOfPods = /* GraphQL */ `
-  query ($filter: PodFilter, $orderBy: [Order!], $first: Int, $after: String, $last: Int, $before: String) {
+  query ($filter: PodFilter, $orderBy: [ObjectOrder!], $first: Int, $after: String, $last: Int, $before: String) {
     pods(filter: $filter, orderBy: $orderBy, first: $first, after: $after, last: $last, before: $before) {
       totalCount
       changesCursor

@@ -136,7 +136,7 @@ describe('namesOf', () => {
     // Unusual names that the API server accepts.
     ['a.io', 'Foo-Bar', 'foo-bars', 'AIoFoo__Bar', 'aIoFoo__Bars', 'aIoFoo__Bar'],
     // Names of the static schema.
-    ['apps', 'Order', 'orders', 'Order_', 'orders', 'order_'],
+    ['apps', 'Facet', 'facets', 'Facet_', 'facets', 'facet_'],
     ['apps', 'Object', 'objects', 'Object', 'objects_', 'object_'],
     // Names reserved for future use. A group of a CRD has a dot, so its kinds never have these names.
     ['apps', 'Graph', 'graphs', 'Graph_', 'graphs', 'graph_'],

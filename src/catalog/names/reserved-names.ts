@@ -60,14 +60,14 @@ export const sharedTypes: ReadonlySet<string> = new Set([
 /** Type names of the static schema, of GraphQL itself, and reserved for future use. */
 export const staticTypes: ReadonlySet<string> = new Set(
   `Aggregate ApplyPayload BatchPayload Boolean BooleanFilter ChangePhase ChangeType Cluster Column ColumnValue CompareFilter
-  Condition ConditionFilter DateTime DateTimeFilter DeletePayload Direction Duration DurationFilter EmbeddedObjectMeta
+  Condition ConditionFilter DateTime DateTimeFilter DeletePayload Duration DurationFilter EmbeddedObjectMeta ExactNumber
   EmbeddedObjectMetaFilter Facet FacetValue FieldChange FieldManager Float FloatFilter Graph GraphEdge Group GroupAggregate GroupCondition
-  GroupMeasure GroupOrder GroupValue Health HealthFilter HealthStatus HealthStatusFilter History HistoryEntry HistoryReach ID IDFilter Int Int64
+  GroupMeasure GroupOrder GroupValue Health HealthFilter HealthStatus HealthStatusFilter History HistoryEntry HistoryReach ID IDFilter IngestPhase Int Int64
   Int64Filter IntFilter IntOrString IntOrStringFilter JSON JSONFilter JSONObject JSONObjectFilter KubernetesObject
   KubernetesObjectChange KubernetesObjectChanges KubernetesObjectConnection KubernetesObjectEdge KubernetesObjectFilter LiveHint
-  LogLine Mutation Nulls Num ObjectChange ObjectChangeConnection
-  ObjectChangeEdge ObjectChangeType ObjectChanges ObjectFilter ObjectMeta ObjectMetaFilter Order OwnerReference
-  OwnerReferenceFilter PageInfo PatchPayload Path PathFilter PathValue PromotedPath Quantity QuantityFilter Query Reference
+  LogLine Mutation NullsPosition RecordedChange RecordedChangeConnection
+  RecordedChangeEdge RecordedChangeType ObjectChanges ObjectFilter ObjectMeta ObjectMetaFilter ObjectOrder OrderDirection OwnerReference
+  OwnerReferenceFilter PageInfo PatchPayload Path PathFilter PathValue PromotedPath PromotionReason Quantity QuantityFilter QuantityMap Query Reference
   ReferenceConnection ReferenceState RelationOrigin RelationWay RemovalReason Resource ResourceChange ResourceChanges ResourceCollection ResourceCount ResourceCountGroup ResourceField
   ResourceRelation ResourceRestart Search
   SearchConnection SearchEdge String StringFilter StringMap StringMapFilter Subscription TreeNode UsedByFilter Viewer VisibleScope Warning

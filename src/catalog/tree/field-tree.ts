@@ -61,3 +61,8 @@ export interface FieldTree {
   readonly root: string;
   readonly shapes: Readonly<Record<string, Shape>>;
 }
+
+/** The scalar that shows a map whose keys the schema does not know. */
+export function scalarOfMap({ of }: Extract<FieldType, { kind: 'map' }>): 'QuantityMap' | 'JSON' {
+  return of.kind === 'leaf' && of.type === 'Quantity' ? 'QuantityMap' : 'JSON';
+}

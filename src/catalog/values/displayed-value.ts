@@ -40,9 +40,8 @@ export function shown(type: FieldType, value: unknown): unknown {
     }
     case 'object':
     case 'stringMap':
-      return recordOf(value);
     case 'map':
-      return value;
+      return recordOf(value);
     case 'leaf':
       if (!fits(type.type, value)) return null;
       return type.type === 'Float' && isRawJson(value) ? finite(Number(rawJsonText(value))) : value;

@@ -11,4 +11,5 @@ export const scalarTypes = {
   Path: 'string',
   JSON: 'unknown',
   StringMap: 'Record<string, string>',
+  QuantityMap: 'Record<string, string | number>',
 } as const;

@@ -80,7 +80,7 @@ async function world() {
   return {
     async names(filter: unknown, orderBy: unknown = null): Promise<string> {
       const { data, errors } = await fixture.query(
-        `query ($filter: ExampleComWidgetFilter, $orderBy: [Order!]) {
+        `query ($filter: ExampleComWidgetFilter, $orderBy: [ObjectOrder!]) {
           exampleComWidgets(filter: $filter, orderBy: $orderBy) { nodes { metadata { name } } totalCount } }`,
         { filter, orderBy },
       );

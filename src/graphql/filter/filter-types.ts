@@ -116,7 +116,7 @@ export class FilterTypes {
       search: {
         type: GraphQLString,
         description:
-          'Words, or parts of words, that all occur in the name, in labels as key=value, in images or in other searched paths. Letter case of ASCII counts as nothing. Without orderBy the best matches of the name come first.',
+          'Words, or parts of words, that all occur in the name, in labels as key=value, in images or in other searched paths. Upper and lower case of ASCII letters match each other. Without orderBy the best matches of the name come first.',
         ...role({ role: 'search' }),
       },
       metadata: { type: this.metadata, ...role({ role: 'object', name: 'metadata' }) },

@@ -61,7 +61,7 @@ function operators(type: LeafType, scalar: GraphQLInputType): InputFields {
 
 /** The filter input of a leaf type, such as `StringFilter`. */
 export function leafFilter(type: LeafType, scalar: GraphQLInputType): GraphQLInputObjectType {
-  const description = `Conditions on a ${type}.`;
+  const description = `Conditions on a value of the type ${type}.`;
   return new GraphQLInputObjectType({ name: `${type}Filter`, description, fields: operators(type, scalar) });
 }
 
@@ -69,7 +69,7 @@ export function leafFilter(type: LeafType, scalar: GraphQLInputType): GraphQLInp
 export function enumFilter(name: string, of: string, type: GraphQLInputType): GraphQLInputObjectType {
   const list = inputList(type);
   const fields = { eq: { type }, ne: { type }, in: { type: list }, notIn: { type: list } };
-  return new GraphQLInputObjectType({ name, description: `Conditions on a ${of}.`, fields });
+  return new GraphQLInputObjectType({ name, description: `Conditions on the ${of}.`, fields });
 }
 
 /** Conditions on the elements of a list. @param of the name of what the list holds, for the description. */

@@ -113,9 +113,8 @@ export class ObjectParts {
       case 'leaf':
         return { is: 'leaf', type: type.type };
       case 'stringMap':
-        return { is: 'record' };
       case 'map':
-        return { is: 'any' };
+        return { is: 'record' };
       case 'list':
         return { is: 'list', of: this.#shape(type.of, named, sets) };
       case 'object': {

@@ -17,7 +17,7 @@ import type { Catalog, CatalogKind, Diagnostic } from '../../catalog/resources/c
 import { servedKinds } from '../../operation/served-kinds.ts';
 import type { Generation } from '../generation/generation.ts';
 import { CollectedSchema, TypeCollection } from '../types/collected-schema.ts';
-import { forEachOperationType, operationTypes, rootNames } from '../types/root-types.ts';
+import { forEachOperationType, operationTypes, rootDescriptions, rootNames } from '../types/root-types.ts';
 import { type KindPart, KindParts } from './kind-parts.ts';
 import type { RelationFields } from './kind-shells.ts';
 import { relationFields } from './relation-fields.ts';
@@ -88,7 +88,9 @@ export class GenerationBuilder {
     const roots = forEachOperationType((operation) => {
       const { before, behind } = staticRoots[operation];
       const fields: RootFields = Object.assign({}, before, ...parts.map((part) => part.roots[operation]), behind);
-      return Object.keys(fields).length === 0 ? null : new GraphQLObjectType({ name: rootNames[operation], fields });
+      return Object.keys(fields).length === 0
+        ? null
+        : new GraphQLObjectType({ name: rootNames[operation], description: rootDescriptions[operation], fields });
     });
     const ordered = [
       core,

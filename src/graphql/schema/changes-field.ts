@@ -90,17 +90,17 @@ export function changesFields(
     phase: { type: nonNull(type('ChangePhase')), resolve: ({ message }) => message.phase },
     reset: {
       type: nonNull(GraphQLBoolean),
-      description: 'Drop what you hold first.',
+      description: 'Drop all objects that you hold before you apply the changes.',
       resolve: ({ message }) => message.reset,
     },
     cursor: {
       type: nonNull(GraphQLString),
-      description: 'Where to go on, as `since`.',
+      description: 'Pass it as `since` to continue after this message.',
       resolve: ({ message }) => message.cursor,
     },
     totalCount: {
       type: GraphQLInt,
-      description: 'Matches after this message; null when the subscription began at a cursor.',
+      description: 'The number of objects that match after this message; null if the subscription began at a cursor.',
       resolve: ({ message }) => message.totalCount,
     },
     removedIds: {
@@ -111,7 +111,7 @@ export function changesFields(
     },
     changes: {
       type: nonNull(listOf(nonNull(change))),
-      description: 'At most one for each object.',
+      description: 'At most one change for each object.',
       resolve: ({ message, operation, kindOf }) =>
         message.changes.map((change): ChangeSource => ({ operation, kind: kindOf(change.identity.key), change })),
     },
@@ -136,7 +136,7 @@ export function changeFields(
     reason: { type: type('RemovalReason') as GraphQLOutputType, resolve: ({ change }) => change.reason },
     changedPaths: {
       type: listOf(nonNull(type('Path'))),
-      description: 'Which places differ; null unless MODIFIED.',
+      description: 'The paths whose values differ; null unless MODIFIED.',
       resolve: ({ change }) => change.changedPaths(),
     },
     at: { type: nonNull(type('DateTime')), resolve: ({ change }) => new Date(change.at).toISOString() },
@@ -145,11 +145,14 @@ export function changeFields(
 
 /** Arguments of every subscription of objects besides its filter. */
 export const startArguments: GraphQLFieldConfigArgumentMap = {
-  since: { type: GraphQLString, description: "A list's changesCursor or a message's cursor: go on from there." },
+  since: {
+    type: GraphQLString,
+    description: 'The changesCursor of a list, or the cursor of a message: continue after it.',
+  },
   snapshot: {
     type: GraphQLBoolean,
     defaultValue: true,
-    description: 'Without `since`: begin with what matches now.',
+    description: 'Without `since`: begin with the objects that match now.',
   },
 };
 
@@ -162,7 +165,7 @@ export function changesRoot(
 ): FieldConfig {
   return {
     type: nonNull(changes),
-    description: 'What matches, and then every change of it.',
+    description: 'The objects that match, and then each change of them.',
     args: { filter: { type: filter }, ...startArguments },
     subscribe: async (_root, args, { portolan, common }, info) => {
       const conditions = filterFrom(filter, args['filter'], filterContext(portolan, [kind]));

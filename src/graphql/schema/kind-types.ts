@@ -15,6 +15,7 @@ import {
 import { must } from '../../base/must.ts';
 import { fieldName } from '../../catalog/names/field-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import type { ConnectionSource, EdgeSource } from '../connection/connection-source.ts';
 import type { ObjectSource } from '../connection/object-source.ts';
 import type { FilterTypes } from '../filter/filter-types.ts';
@@ -94,10 +95,10 @@ export function makeShells(
   { shared, shapes, definitions }: KindInputs,
   shellsOf: ShellsOf,
 ): KindShells {
-  const { names } = kind;
+  const { names, resource } = kind;
   const object = new GraphQLObjectType<ObjectSource, OperationContext>({
     name: names.type,
-    ...(kind.description === undefined ? {} : { description: kind.description }),
+    description: kind.description ?? `The kind ${resource.kind} of ${apiVersionOf(resource)}.`,
     interfaces: [shared.object],
     fields: () => {
       const own = { ...shared.objectFields, ...dataFields(kind, shapes) };
@@ -106,6 +107,7 @@ export function makeShells(
   });
   const edge = new GraphQLObjectType<EdgeSource, OperationContext>({
     name: names.edge,
+    description: `One of the ${resource.kind} objects of a list, with its cursor.`,
     fields: () => ({
       cursor: { type: nonNull(GraphQLString) },
       node: { type: nonNull(object) },
@@ -114,6 +116,7 @@ export function makeShells(
   });
   const connection = new GraphQLObjectType<ConnectionSource, OperationContext>({
     name: names.connection,
+    description: `A list of ${resource.kind} objects.`,
     fields: () => ({
       edges: { type: nonNull(listOf(nonNull(edge))), resolve: (source) => source.edges() },
       nodes: {
@@ -125,10 +128,12 @@ export function makeShells(
   });
   const change: GraphQLObjectType = new GraphQLObjectType({
     name: names.change,
+    description: `A change of one of the ${resource.kind} objects.`,
     fields: () => changeFields(object as GraphQLObjectType, shared),
   });
   const changes: GraphQLObjectType = new GraphQLObjectType({
     name: names.changes,
+    description: `A message of the subscription \`${names.subscription}\`.`,
     fields: () => changesFields(change, shared),
   });
   const filter = shared.filters.ofKind(kind, definitions, () => relationFilters(kind, shellsOf));

@@ -66,7 +66,7 @@ export function listRoot(
   return {
     type: connection,
     description: `All ${kind.resource.kind} objects.`,
-    args: { filter: { type: filter }, ...pageArguments(shared.type('Order')) },
+    args: { filter: { type: filter }, ...pageArguments(shared.type('ObjectOrder')) },
     extensions: facts({ plain: { is: 'list', kind, filter }, cost: { repeats: 'page' } }),
     resolve: (_root, args, { portolan }, info) =>
       list(

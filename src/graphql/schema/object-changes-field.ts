@@ -32,16 +32,19 @@ import { kindsArgument, kindsOf } from './object-roots.ts';
 export function objectChangesRoot(shared: Shared): GraphQLFieldConfigMap<unknown, OperationContext> {
   const change = new GraphQLObjectType({
     name: 'KubernetesObjectChange',
+    description: 'A change of an object of any kind.',
     fields: () => changeFields(shared.object, shared),
   });
   const changes = new GraphQLObjectType({
     name: 'KubernetesObjectChanges',
+    description: 'A message of the subscription `objectChanges`.',
     fields: () => changesFields(change as GraphQLObjectType, shared),
   });
   return {
     objectChanges: {
       type: nonNull(changes),
-      description: 'What matches of several kinds, and then every change of it, with one cursor for all kinds.',
+      description:
+        'The objects of several kinds that match, and then each change of them, with one cursor for all kinds.',
       args: { kinds: kindsArgument, filter: { type: shared.filters.object }, ...startArguments },
       subscribe: async (_root, args, { portolan }, info) => {
         const words = args['kinds'] as readonly string[];

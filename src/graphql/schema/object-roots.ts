@@ -14,7 +14,7 @@ import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { lengthOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
-import { inputList, listOf, nonNull, required } from '../types/type-wrappers.ts';
+import { inputList, listOf, required } from '../types/type-wrappers.ts';
 import type { Shared } from './kind-types.ts';
 import { type ListArguments, list, pageArguments } from './list-field.ts';
 import { projectionOfObject, readObject, readObjects } from './object-field.ts';
@@ -52,8 +52,8 @@ export function objectRoots(shared: Shared): GraphQLFieldConfigMap<unknown, Oper
         readObject(portolan, decodeObjectId(id), projectionOfObject(info, shared.object)),
     },
     objectsById: {
-      type: nonNull(listOf(shared.object)),
-      description: 'Objects by their ids, in the order of the ids, null where one is gone.',
+      type: listOf(shared.object),
+      description: 'Objects by their ids, in the order of the ids; null for an object that is gone.',
       args: { ids: { type: required(inputList(GraphQLID)) } },
       extensions: facts({ cost: { repeats: ({ ids }) => lengthOf(ids) } }),
       resolve: async (_root, args, { portolan }, info) => {
@@ -74,7 +74,7 @@ export function objectRoots(shared: Shared): GraphQLFieldConfigMap<unknown, Oper
       args: {
         kinds: kindsArgument,
         filter: { type: shared.filters.object },
-        ...pageArguments(shared.type('Order')),
+        ...pageArguments(shared.type('ObjectOrder')),
       },
       extensions: facts({ cost: { repeats: 'page' } }),
       resolve: (_root, args, { portolan }, info) => {

@@ -56,7 +56,7 @@ function kindField(
   return {
     type: connection,
     description,
-    args: { filter: { type: filter }, orderBy: { type: inputList(type('Order')) }, ...pageArguments },
+    args: { filter: { type: filter }, orderBy: { type: inputList(type('ObjectOrder')) }, ...pageArguments },
     extensions: facts({
       plain: { is: 'related', ...hop, filter },
       cost: { repeats: 'page', pageSize: defaultRelated },

@@ -1,8 +1,8 @@
 /**
  * The filter fields of a kind that go through its relations, and the inputs behind them.
  *
- *   pods(filter: { node: { is: { spec: { unschedulable: { eq: true } } } } })    NodeFilter_One: exists, is
- *   nodes(filter: { pods: { none: {…} } })                                       PodFilter_List: exists, some, none, every, count
+ *   pods(filter: { node: { is: { spec: { unschedulable: { eq: true } } } } })    Node_OneFilter: exists, is
+ *   nodes(filter: { pods: { none: {…} } })                                       Pod_ListFilter: exists, some, none, every, count
  */
 import { GraphQLBoolean, GraphQLInputObjectType } from 'graphql';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
@@ -20,12 +20,12 @@ export function relatedFilters(
   const exists = (description: string) => ({ type: GraphQLBoolean, description });
   return {
     filterOne: new GraphQLInputObjectType({
-      name: `${names.filter}_One`,
+      name: `${names.type}_OneFilter`,
       description: `Conditions on a related ${kind}.`,
-      fields: () => ({ exists: exists('Is it there?'), is: { type: filter } }),
+      fields: () => ({ exists: exists('Does the related object exist?'), is: { type: filter } }),
     }),
     filterList: new GraphQLInputObjectType({
-      name: `${names.filter}_List`,
+      name: `${names.type}_ListFilter`,
       description: `Conditions on related ${kind} objects.`,
       fields: () => ({
         exists: exists('Is there at least one?'),

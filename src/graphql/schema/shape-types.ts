@@ -14,7 +14,7 @@ import { fieldName } from '../../catalog/names/field-names.ts';
 import { definitionName } from '../../catalog/names/kind-names.ts';
 import { nameShapes } from '../../catalog/names/shape-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import type { Field, FieldTree, FieldType, Shape } from '../../catalog/tree/field-tree.ts';
+import { type Field, type FieldTree, type FieldType, type Shape, scalarOfMap } from '../../catalog/tree/field-tree.ts';
 import { sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 import { displayedMember } from '../../catalog/values/displayed-value.ts';
 import type { OperationContext } from '../generation/generation.ts';
@@ -102,7 +102,7 @@ export class ShapeTypes {
     const shape = this.#shape(key);
     return new GraphQLObjectType({
       name: must(this.#names.get(key), `shape ${key} has a name`),
-      ...(shape.description === undefined ? {} : { description: shape.description }),
+      description: shape.description ?? placeOf(shape),
       fields: () =>
         Object.fromEntries(shape.fields.map((field) => [fieldName(field.name, 'nested'), this.field(field)])),
     });
@@ -119,7 +119,7 @@ export class ShapeTypes {
       case 'stringMap':
         return this.#scalar('StringMap');
       case 'map':
-        return this.#scalar('JSON');
+        return this.#scalar(scalarOfMap(type));
       case 'list': {
         const of = this.#output(type.of);
         // A Kubernetes list of free JSON may contain null.
@@ -152,4 +152,9 @@ export class ShapeTypes {
     this.#types.set(key, made);
     return made;
   }
+}
+
+/** The description of a shape without one. */
+function placeOf({ definition, path }: Shape): string {
+  return definition === undefined ? `The value of ${path.join('.')}.` : `The type ${definition} of Kubernetes.`;
 }

@@ -23,7 +23,7 @@ export function addVisibleScope(builder: Builder) {
       namespaces: t.stringList({
         nullable: { list: false, items: false },
         description: 'Namespaces of which every object is visible, sorted. Empty if `all`.',
-        args: { first: t.arg.int({ description: `At most this many; ${defaultNamespaces} when not given.` }) },
+        args: { first: t.arg.int({ defaultValue: defaultNamespaces, description: 'At most this many.' }) },
         resolve: ({ namespaces }, { first }) => namespaces.slice(0, Math.max(0, first ?? defaultNamespaces)),
       }),
       namespaceCount: t.int({ nullable: false, resolve: ({ namespaces }) => namespaces.length }),
@@ -68,7 +68,6 @@ export function addAccess(builder: Builder): void {
   builder.queryField('viewer', (t) =>
     t.field({
       type: viewer,
-      nullable: false,
       description: 'The caller.',
       resolve: (_root, _args, { portolan }) => {
         portolan.noteMore();

@@ -32,7 +32,7 @@ export function withinBudget<T>(operation: Operation, answer: T | OverBudget, in
 }
 
 export function addAggregates(builder: Builder): void {
-  const num = builder.objectRef<NumSource>('Num').implement({
+  const num = builder.objectRef<NumSource>('ExactNumber').implement({
     description: 'A number that was computed, exactly.',
     fields: (t) => ({
       number: t.exposeFloat('number', { description: 'The nearest double; null beyond its range.' }),
@@ -55,7 +55,7 @@ export function addAggregates(builder: Builder): void {
         type: 'Path',
         description: 'The values that are added up or compared; for KEY, which of the keys.',
       }),
-      direction: t.field({ type: 'Direction' as never, defaultValue: 'DESC' as never }),
+      direction: t.field({ type: 'OrderDirection' as never, defaultValue: 'DESC' as never }),
     }),
   });
 
@@ -106,11 +106,11 @@ export function addAggregates(builder: Builder): void {
         'The exact sum of all values at the path; through lists, of every element. Null without values.',
       ),
       avg: number('avg', 'The mean of all values at the path, to 20 significant digits.'),
-      min: end('min', 'The least value at the path, in the canonical form of its type.'),
+      min: end('min', 'The smallest value at the path, in the canonical form of its type.'),
       max: end('max', 'The greatest value at the path.'),
     };
   };
-  groupAggregate.implement({ description: 'What is counted and added up of a group.', fields: measures });
+  groupAggregate.implement({ description: 'Counts and sums of the objects of a group.', fields: measures });
 
   const group = builder.objectRef<GroupSource>('Group').implement({
     description: 'Objects that share these values.',
@@ -128,7 +128,7 @@ export function addAggregates(builder: Builder): void {
 
   builder.objectType('Aggregate', {
     description:
-      'What is counted and added up of a list: of all its objects, not of a page. A field that would look at more rows than ' +
+      'Counts and sums of all objects of a list, not of a page. A field that would look at more rows than ' +
       'are allowed is null, and `extensions.portolan.notAfforded` says so.',
     fields: (t) => ({
       ...measures(t),
@@ -141,7 +141,7 @@ export function addAggregates(builder: Builder): void {
           by: t.arg({ type: ['Path'], required: true }),
           having: t.arg({ type: [groupCondition], description: 'Only groups that satisfy all of these.' }),
           orderBy: t.arg({ type: [groupOrder], description: 'The largest groups first when not given.' }),
-          first: t.arg.int({ description: `Groups on a page; ${defaultGroups} when not given.` }),
+          first: t.arg.int({ defaultValue: defaultGroups, description: 'Groups on a page.' }),
           after: t.arg.string({ description: 'The cursor of the last group before the page.' }),
         },
         extensions: facts({ cost: { repeats: ({ first }) => countOf(first, defaultGroups) } }),

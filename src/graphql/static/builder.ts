@@ -24,6 +24,7 @@ export interface StaticTypes {
     Path: Passed<string>;
     JSON: Passed<unknown>;
     StringMap: Passed<unknown>;
+    QuantityMap: Passed<unknown>;
   };
   Interfaces: { KubernetesObject: ObjectSource };
   Objects: {

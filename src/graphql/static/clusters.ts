@@ -10,7 +10,7 @@ import { visibleProgress } from './visible-progress.ts';
 /** Adds the type Cluster and the query `clusters`. */
 export function addClusters(builder: Builder): void {
   builder.objectType('Cluster', {
-    description: 'A cluster: one API server, and how ingest stands with it.',
+    description: 'A cluster: one API server, and the state of its ingest.',
     fields: (t) => ({
       name: t.exposeString('name', { nullable: false }),
       version: t.exposeString('version', {
@@ -51,7 +51,7 @@ export function addClusters(builder: Builder): void {
   builder.queryField('clusters', (t) =>
     t.field({
       type: ['Cluster'],
-      nullable: { list: false, items: false },
+      nullable: { list: true, items: false },
       description: 'The clusters, sorted by name.',
       extensions: facts({ cost: { own: 100 } }),
       resolve: (_root, _args, { portolan }) => clustersOf(portolan),

@@ -50,7 +50,7 @@ export function addHistory(builder: Builder): void {
   builder.interfaceField('KubernetesObject', 'history', (t) =>
     t.field({
       type: history,
-      description: 'What happened to the object before, as far as it is recorded.',
+      description: 'The recorded changes of the object, newest first.',
       args: { first: t.arg.int({ defaultValue: defaultHistory }), after: t.arg.string({}) },
       extensions: facts({ cost: { own: 5, repeats: 'page', pageSize: defaultHistory } }),
       resolve: (source, { first, after }, _context, info) =>
@@ -58,7 +58,7 @@ export function addHistory(builder: Builder): void {
     }),
   );
   const reach = historyReach(builder);
-  const connection = builder.objectRef<ChangesSource>('ObjectChangeConnection').implement({
+  const connection = builder.objectRef<ChangesSource>('RecordedChangeConnection').implement({
     description: 'Recorded changes of several kinds, newest first.',
     fields: (t) => ({
       edges: t.field({ type: [edge], nullable: { list: false, items: false }, resolve: ({ edges }) => [...edges] }),
@@ -115,14 +115,14 @@ export function addHistory(builder: Builder): void {
   );
 }
 
-/** The types ObjectChange and ObjectChangeEdge. */
+/** The types RecordedChange and RecordedChangeEdge. */
 function changeEdge(builder: Builder) {
   const types = {
     ADDED: { description: 'The object is new to Portolan.' },
-    MODIFIED: { description: 'Something of it is another.' },
+    MODIFIED: { description: 'The object differs from the one before.' },
     DELETED: { description: 'The object is gone.' },
   };
-  const type = builder.enumType('ObjectChangeType', { description: 'What a recorded change is.', values: types });
+  const type = builder.enumType('RecordedChangeType', { description: 'The sort of a recorded change.', values: types });
   const manager = builder.objectRef<FieldManager>('FieldManager').implement({
     description: "A manager of an object's fields, by metadata.managedFields.",
     fields: (t) => ({
@@ -138,7 +138,7 @@ function changeEdge(builder: Builder) {
     }),
   });
   const change = builder.objectType(ChangeSource, {
-    name: 'ObjectChange',
+    name: 'RecordedChange',
     description: 'A recorded change of an object.',
     fields: (t) => ({
       type: t.field({ type, nullable: false, resolve: ({ change }) => change.type }),
@@ -155,7 +155,7 @@ function changeEdge(builder: Builder) {
       name: t.string({ nullable: false, resolve: ({ change }) => change.name }),
       uid: t.string({ resolve: ({ change }) => servedUid(change.uid) }),
       resourceVersion: t.string({
-        description: 'That of the object after the change, or of its deletion.',
+        description: 'The resourceVersion of the object after the change, or of its deletion.',
         resolve: ({ change }) => servedVersion(change.resourceVersion),
       }),
       managers: t.field({
@@ -169,7 +169,7 @@ function changeEdge(builder: Builder) {
         type: ['Path'],
         nullable: { list: true, items: false },
         description:
-          'Which places differ; null unless MODIFIED. Empty if only metadata.resourceVersion and managedFields do.',
+          'The paths whose values differ; null unless MODIFIED. Empty if only metadata.resourceVersion and managedFields differ.',
         extensions: facts({ cost: { own: bodyCost } }),
         resolve: async (source) => {
           const paths = await source.changedPaths();
@@ -190,7 +190,7 @@ function changeEdge(builder: Builder) {
       }),
     }),
   });
-  return builder.objectRef<ChangeEdge>('ObjectChangeEdge').implement({
+  return builder.objectRef<ChangeEdge>('RecordedChangeEdge').implement({
     description: 'A recorded change in a list, with its cursor.',
     fields: (t) => ({
       cursor: t.exposeString('cursor', { nullable: false }),

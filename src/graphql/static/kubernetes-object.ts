@@ -193,7 +193,7 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
 
   const healthStatus = healthStatusEnum(builder);
   builder.objectType('Health', {
-    description: 'How an object is doing, by the rules of kstatus.',
+    description: 'The state of an object by the rules of kstatus.',
     fields: (t) => ({
       status: t.expose('status', { type: healthStatus, nullable: false, extensions: healthPart('status') }),
       reason: t.exposeString('reason', {
@@ -205,7 +205,7 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
   });
 
   builder.interfaceType('KubernetesObject', {
-    description: 'What every object of every kind has.',
+    description: 'The fields that every object of every kind has.',
     resolveType: (source) => source.kind.names.type,
     fields: (t) => ({
       id: t.id({
@@ -245,7 +245,7 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
         resolve: (source) => source.whole(),
       }),
       yaml: t.string({
-        description: 'The same as YAML.',
+        description: 'The object as YAML, as `raw` has it.',
         extensions: facts({ need: wholeBody, cost: { own: 50 } }),
         resolve: (source) => {
           const whole = source.whole();
@@ -255,7 +255,7 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
       }),
       columns: t.field({
         type: [column],
-        description: 'What kubectl get shows.',
+        description: 'The columns that `kubectl get` shows.',
         nullable: { list: true, items: false },
         extensions: facts({ need: wholeBody, cost: { own: 5 } }),
         resolve: ({ kind, body }) =>
@@ -277,7 +277,7 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
       }),
       value: t.field({
         type: 'JSON',
-        description: 'Whatever stands at a path; a list where the path goes through every element.',
+        description: 'The value at a path; a list if the path goes through lists.',
         args: { path: t.arg({ type: 'Path', required: true }) },
         extensions: facts({ need: wholeBody }),
         resolve: ({ kind, body }, args) => {
@@ -297,7 +297,7 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
         resolve: ({ kind }) => [...kind.redacted],
       }),
       viewerCan: t.boolean({
-        description: 'May the caller do this with the object? Null where it is not known.',
+        description: 'Is the caller allowed to do this with the object? Null if that is not known.',
         args: {
           verb: t.arg.string({ required: true, description: 'As in rules of roles: update, patch, delete, get.' }),
           subresource: t.arg.string({ defaultValue: '', description: 'Such as scale or log.' }),
@@ -307,9 +307,9 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
       }),
       owners: t.field({
         type: 'KubernetesObjectConnection',
-        description: 'The objects named in metadata.ownerReferences that are there.',
+        description: 'The objects that metadata.ownerReferences names and that exist.',
         args: {
-          first: t.arg.int({ description: `Objects on a page; ${defaultOwners} when not given.` }),
+          first: t.arg.int({ defaultValue: defaultOwners, description: 'Objects on a page.' }),
           after: t.arg.string({}),
         },
         extensions: facts({ cost: { repeats: 'page', pageSize: defaultOwners } }),
@@ -321,7 +321,7 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
         description: 'The objects whose metadata.ownerReferences name this one.',
         args: {
           kinds: t.arg.stringList({ description: 'Only these kinds; as in `objects(kinds:)`.' }),
-          first: t.arg.int({ description: `Objects on a page; ${defaultPageSize} when not given.` }),
+          first: t.arg.int({ defaultValue: defaultPageSize, description: 'Objects on a page.' }),
           after: t.arg.string({}),
         },
         extensions: facts({ cost: { repeats: 'page' } }),

@@ -11,15 +11,15 @@ import { resourceOf } from '../../access/policy-rule.ts';
 import { must } from '../../base/must.ts';
 import { runSliced, type Steps } from '../../base/steps.ts';
 import { configuredPaths } from '../../catalog/paths/configured-paths.ts';
-import type { DescribedResource } from '../../catalog/resources/catalog.ts';
-import type { FieldTree, FieldType } from '../../catalog/tree/field-tree.ts';
+import type { DescribedResource, PromotionReason } from '../../catalog/resources/catalog.ts';
+import { type FieldTree, type FieldType, scalarOfMap } from '../../catalog/tree/field-tree.ts';
 import { type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ObjectCount } from '../../query/read/object-counts.ts';
 import type { View } from '../../query/sql/view.ts';
 import { readDescriptionRows, readDescriptionTexts } from '../../store/read/catalog-rows.ts';
 import type { PromotedSlot } from '../../store/types/kind-layout.ts';
-import type { CollectionProgress, ResourceProgress } from '../../store/types/progress.ts';
+import type { CollectionProgress, IngestStatus, ResourceProgress } from '../../store/types/progress.ts';
 import { facts } from '../selection/field-facts.ts';
 import type { Builder } from './builder.ts';
 import type { HealthStatusRef } from './kubernetes-object.ts';
@@ -41,7 +41,32 @@ interface Restart {
 /** A recursive shape adds no information below this depth. */
 const maxDepth = 12;
 
+const phases: Record<IngestStatus['phase'], { description: string }> = {
+  IDLE: { description: 'Its list has not begun.' },
+  LISTING: { description: 'All objects are being listed.' },
+  WATCHING: { description: 'A watch is open.' },
+  POLLING: { description: 'It is listed at intervals, because it cannot be watched.' },
+  BACKOFF: { description: 'A request failed, and is sent again after a pause.' },
+  PARKED: { description: 'The API server refuses it. It is tried again at long intervals, and when rights change.' },
+  STOPPED: { description: 'It is no longer ingested.' },
+};
+
+const reasons: Record<PromotionReason, { description: string }> = {
+  PRINTER_COLUMN: { description: 'A printer column of the kind shows it.' },
+  SELECTABLE: { description: 'The kind declares it as a selectable field.' },
+  CONFIGURED: { description: 'The option --promote names it.' },
+  QUERIES: { description: 'Queries filter or order by it.' },
+};
+
 export function addResources(builder: Builder, healthStatus: HealthStatusRef): void {
+  const phase = builder.enumType('IngestPhase', {
+    description: 'The states of the ingest of a resource.',
+    values: phases,
+  });
+  const reason = builder.enumType('PromotionReason', {
+    description: 'The reasons why a path has an indexed column.',
+    values: reasons,
+  });
   const field = builder.objectRef<PathEntry>('ResourceField').implement({
     description: 'A place that a kind has, with the type of its value.',
     fields: (t) => ({
@@ -58,11 +83,7 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
         nullable: false,
         description: 'False while the column is being filled from objects that were there before it.',
       }),
-      reason: t.exposeString('reason', {
-        nullable: false,
-        description:
-          'PRINTER_COLUMN and SELECTABLE: the kind declares it; CONFIGURED: --promote names it; QUERIES: it is filtered or ordered by.',
-      }),
+      reason: t.field({ type: reason, nullable: false, resolve: (slot) => slot.reason }),
     }),
   });
   const countGroup = builder.enumType('ResourceCountGroup', {
@@ -98,7 +119,7 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
         resolve: ({ handle }) => (handle.namespace === '' ? null : handle.namespace),
       }),
       synced: t.exposeBoolean('synced', { nullable: false }),
-      phase: t.string({ nullable: false, resolve: ({ status }) => status.phase }),
+      phase: t.field({ type: phase, nullable: false, resolve: ({ status }) => status.phase }),
       objects: t.exposeInt('objects', { nullable: false }),
       resourceVersion: t.string({ resolve: ({ lastResourceVersion }) => lastResourceVersion }),
       lastEventAt: t.field({ type: 'DateTime', resolve: ({ status }) => dateTime(status.lastEventAt) }),
@@ -110,7 +131,7 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
   const described = async (source: ResourceSource) => (await source.described()).resource;
 
   builder.objectType('Resource', {
-    description: 'A resource of one cluster: what it is, the names it has here, and how ingest stands with it.',
+    description: 'A resource of one cluster: its properties, its names in this schema, and the state of its ingest.',
     fields: (t) => ({
       key: t.string({
         nullable: false,
@@ -146,10 +167,10 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
         description: 'Has the resource been listed completely once, in every namespace that is ingested?',
         resolve: ({ state }) => state.synced,
       }),
-      phase: t.string({
+      phase: t.field({
+        type: phase,
         nullable: false,
-        description:
-          'IDLE, LISTING, WATCHING, POLLING, BACKOFF, PARKED or STOPPED; of several collections, that of the one which is worst off.',
+        description: 'The state of ingest; of several collections, the worst.',
         resolve: ({ state }) => state.status.phase,
       }),
       objects: t.int({ nullable: false, resolve: ({ state }) => state.objects }),
@@ -199,7 +220,8 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
           ((await source.described()).relations ?? []).map((each) => ({ resource: source, relation: each })),
       }),
       resourceVersion: t.string({
-        description: 'Up to which the objects here are those of the server; null where there are several collections.',
+        description:
+          'The resourceVersion to which the stored objects correspond; null if there are several collections.',
         resolve: ({ state }) => state.lastResourceVersion,
       }),
       lastEventAt: t.field({
@@ -222,7 +244,8 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
       collections: t.field({
         type: [collection],
         nullable: { list: false, items: false },
-        description: 'By which it is ingested: one, or one for each namespace where namespaces were named.',
+        description:
+          'The lists and watches that ingest the resource: one, or one for each namespace that --namespaces names.',
         resolve: ({ state }) => state.collections,
       }),
       error: t.string({ resolve: ({ state }) => state.status.error }),
@@ -263,7 +286,7 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
   builder.queryField('resources', (t) =>
     t.field({
       type: ['Resource'],
-      nullable: { list: false, items: false },
+      nullable: { list: true, items: false },
       description: 'The resources of all clusters.',
       extensions: facts({ cost: { own: 500 } }),
       args: {
@@ -356,7 +379,7 @@ export function leavesOf(tree: FieldTree): PathEntry[] {
         found.push({ path: pathOf(steps).text, type: 'StringMap' });
         return;
       case 'map':
-        found.push({ path: pathOf(steps).text, type: 'JSON' });
+        found.push({ path: pathOf(steps).text, type: scalarOfMap(type) });
         return;
       case 'list':
         visit(type.of, [...steps, { kind: 'each' }], above);

@@ -44,31 +44,34 @@ export function buildStaticSchema(): GraphQLSchema {
 }
 
 function addEnums(builder: Builder): void {
-  builder.enumType('Direction', { description: 'Which way an order goes.', values: ['ASC', 'DESC'] as const });
-  builder.enumType('Nulls', {
+  builder.enumType('OrderDirection', { description: 'The direction of an order.', values: ['ASC', 'DESC'] as const });
+  builder.enumType('NullsPosition', {
     description: 'Where objects without a value stand in an order.',
     values: ['FIRST', 'LAST'] as const,
   });
   const phases = {
-    SNAPSHOT: { description: 'Part of what matches now.' },
-    SYNCED: { description: 'The snapshot is complete: what you hold is true at the cursor.' },
-    LIVE: { description: 'Changes since.' },
-    GAP: { description: 'Changes were lost to you; a new snapshot with `reset` follows.' },
+    SNAPSHOT: { description: 'Objects that match now.' },
+    SYNCED: { description: 'The snapshot is complete. The objects that you hold are those at the cursor.' },
+    LIVE: { description: 'Changes after the snapshot, or after the cursor.' },
+    GAP: { description: 'Some changes were not delivered. A new snapshot with `reset` follows.' },
   } as const;
-  builder.enumType('ChangePhase', { description: 'What a message of a subscription is.', values: phases });
+  builder.enumType('ChangePhase', { description: 'The sort of a message of a subscription.', values: phases });
   const types: Record<FoldedChange['type'], { description: string }> = {
-    ADDED: { description: 'Now matches.' },
-    MODIFIED: { description: 'Matched before and still does.' },
-    REMOVED: { description: 'No longer matches, deleted, or no longer yours.' },
+    ADDED: { description: 'The object matches now, and did not before.' },
+    MODIFIED: { description: 'The object matched before and still matches.' },
+    REMOVED: { description: 'The object no longer matches, was deleted, or is no longer visible to the caller.' },
   };
-  builder.enumType('ChangeType', { description: 'What a change means for this filter.', values: types });
+  builder.enumType('ChangeType', {
+    description: 'What a change of an object means for the filter of the subscription.',
+    values: types,
+  });
   const reasons: Record<RemovalReason, { description: string }> = {
     DELETED: { description: 'The object is gone.' },
     NO_LONGER_MATCHES: { description: 'The object is there, but the filter no longer holds.' },
     NO_LONGER_VISIBLE: { description: 'The caller may no longer see the object.' },
   };
   builder.enumType('RemovalReason', { description: 'Why a change is REMOVED.', values: reasons });
-  builder.inputType('Order', {
+  builder.inputType('ObjectOrder', {
     description: 'One term of an order. Ties are broken by cluster, namespace and name.',
     fields: (t) => ({
       path: t.field({
@@ -76,8 +79,8 @@ function addEnums(builder: Builder): void {
         required: true,
         description: 'Where the value stands. Through [] it is the least value for ASC, the greatest for DESC.',
       }),
-      direction: t.field({ type: 'Direction' as never, defaultValue: 'ASC' as never }),
-      nulls: t.field({ type: 'Nulls' as never, defaultValue: 'LAST' as never }),
+      direction: t.field({ type: 'OrderDirection' as never, defaultValue: 'ASC' as never }),
+      nulls: t.field({ type: 'NullsPosition' as never, defaultValue: 'LAST' as never }),
       natural: t.boolean({
         defaultValue: false,
         description: 'Takes digits in texts by their value: web-2 before web-10.',
@@ -88,7 +91,7 @@ function addEnums(builder: Builder): void {
 
 function addPaging(builder: Builder): void {
   builder.objectType('PageInfo', {
-    description: 'Where a page stands in its list (Relay cursor connections).',
+    description: 'The position of a page in its list (Relay cursor connections).',
     fields: (t) => ({
       hasNextPage: t.exposeBoolean('hasNextPage', { nullable: false }),
       hasPreviousPage: t.exposeBoolean('hasPreviousPage', { nullable: false }),
@@ -145,7 +148,7 @@ function addPaging(builder: Builder): void {
         description: 'For filter menus and completion: the values at each path with how many objects have them.',
         args: {
           paths: t.arg({ type: ['Path'], required: true }),
-          first: t.arg.int({ description: `Values of each path; ${defaultFacetValues} when not given.` }),
+          first: t.arg.int({ defaultValue: defaultFacetValues, description: 'Values of each path.' }),
           contains: t.arg.string({ description: 'Only values that contain this text, upper or lower case.' }),
         },
         extensions: facts({
@@ -156,7 +159,7 @@ function addPaging(builder: Builder): void {
       scope: t.field({
         type: [visibleScope],
         nullable: { list: true, items: false },
-        description: 'What of each kind and cluster the caller may see. Null in lists of related objects.',
+        description: 'Which objects of each kind and cluster the caller may see. Null in lists of related objects.',
         resolve: async (source) => {
           const found = await source.scope?.();
           return found === undefined ? null : [...found];

@@ -27,7 +27,7 @@ function both() {
   const ordinary = new GraphQLSchema({ query, mutation, subscription, types: [named, dog, cat], directives });
   const types = new TypeCollection();
   for (const type of Object.values(ordinary.getTypeMap())) types.add(type);
-  return { ordinary, collected: new CollectedSchema({ roots: { query, mutation, subscription }, types }) };
+  return { ordinary, collected: new CollectedSchema({ roots, types }) };
 }
 
 test('is what graphql-js makes of the same types', () => {

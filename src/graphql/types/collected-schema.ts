@@ -56,12 +56,15 @@ export interface CollectedSchemaParts {
   readonly types: TypeCollection;
 }
 
+const description =
+  'The resources of Kubernetes clusters. Every kind that a cluster serves has a list, a field for one object, and a subscription.';
+
 export class CollectedSchema extends GraphQLSchema {
   readonly #parts: CollectedSchemaParts;
 
   /** With the directives that GraphQL specifies, and `@live`. The types must be valid (`problemsOf`). */
   constructor(parts: CollectedSchemaParts) {
-    super({ assumeValid: true, directives: [...specifiedDirectives, liveDirective] });
+    super({ assumeValid: true, description, directives: [...specifiedDirectives, liveDirective] });
     this.#parts = parts;
   }
 

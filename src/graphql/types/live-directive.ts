@@ -18,13 +18,13 @@ const mostThrottle = 3_600_000;
 export const liveDirective = new GraphQLDirective({
   name: 'live',
   description:
-    'Over WebSocket or server-sent events: answers at once, and again whenever the answer is another one. Each answer is the whole one. Elsewhere the query is answered once.',
+    'Over WebSocket or server-sent events, the query is answered at once, and again when its answer changes. Each answer is complete. Over other transports, the query is answered once.',
   locations: [DirectiveLocation.QUERY],
   args: {
     throttle: {
       type: GraphQLInt,
       defaultValue: defaultThrottle,
-      description: 'The least milliseconds between two answers.',
+      description: 'The minimum time between two answers, in milliseconds.',
     },
     if: { type: GraphQLBoolean, defaultValue: true },
   },

@@ -13,3 +13,11 @@ export const rootNames = {
 export function forEachOperationType<T>(make: (type: OperationTypeName) => T): Record<OperationTypeName, T> {
   return { query: make('query'), mutation: make('mutation'), subscription: make('subscription') };
 }
+
+export const rootDescriptions: Readonly<Record<OperationTypeName, string>> = {
+  query:
+    'Reads of the stored objects. Each kind has a field for its list and a field for one object. The other fields are about several kinds, or about Portolan.',
+  mutation: 'Writes to API servers, as the caller.',
+  subscription:
+    'Changes as they are stored. Each kind has a field; the others are about several kinds, or about Portolan.',
+};

@@ -117,6 +117,12 @@ export const GraphQLStringMap = scalar({
   accepts: ['object'],
 });
 
+export const GraphQLQuantityMap = scalar({
+  name: 'QuantityMap',
+  description: 'A JSON object whose values are quantities, as requests and limits of resources are.',
+  accepts: ['object'],
+});
+
 export const scalars = [
   GraphQLDateTime,
   GraphQLDuration,
@@ -126,4 +132,5 @@ export const scalars = [
   GraphQLPath,
   GraphQLJSON,
   GraphQLStringMap,
+  GraphQLQuantityMap,
 ] as const;

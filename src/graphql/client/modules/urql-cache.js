@@ -302,7 +302,7 @@ const lists = { owned: readList };
  * type and field, and the records here have a value for every name.
  *
  * - Objects have `id`; select it wherever you select an object.
- * - Scalars (DateTime, Quantity, Int64, Duration, IntOrString, JSON, StringMap) are plain values; the newer one replaces the older.
+ * - Scalars (DateTime, Quantity, Int64, Duration, IntOrString, JSON, StringMap, QuantityMap) are plain values; the newer one replaces the older.
  * - Groups of an aggregate have their `cursor` as key; select it wherever you select a group.
  * - Lists: see readList. Subscriptions: see applyMessage.
  */
