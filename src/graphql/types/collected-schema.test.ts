@@ -24,7 +24,9 @@ const subscription = new GraphQLObjectType({ name: 'Subscription', fields: { bor
 /** The same types as a schema of graphql-js, and as a CollectedSchema. */
 function both() {
   const directives = [...specifiedDirectives, liveDirective];
-  const ordinary = new GraphQLSchema({ query, mutation, subscription, types: [named, dog, cat], directives });
+  const roots = { query, mutation, subscription };
+  const { description } = new CollectedSchema({ roots, types: new TypeCollection() });
+  const ordinary = new GraphQLSchema({ ...roots, description, types: [named, dog, cat], directives });
   const types = new TypeCollection();
   for (const type of Object.values(ordinary.getTypeMap())) types.add(type);
   return { ordinary, collected: new CollectedSchema({ roots, types }) };
