@@ -59,10 +59,14 @@ export function showGraphiql(root: Element, endpoint: string, caller: Caller, op
   window.MonacoEnvironment = {
     getWorker: (_module, label) => new Worker(`${endpoint}?playground=${workers[label] ?? 'editor-worker.js'}`),
   };
-  const fetcher = createFetcher(endpoint, caller);
+  const page = new URL(location.href);
+  const profile = page.searchParams.get('profile');
+  const fetcher = createFetcher(
+    profile === null ? endpoint : `${endpoint}?profile=${encodeURIComponent(profile)}`,
+    caller,
+  );
   const completion = new PathCompletion(fetcher);
   const panel = new AnswerPanel(explain);
-  const page = new URL(location.href);
   const query = page.searchParams.get('query');
 
   /** GraphiQL renders it as a part of its interface, where the state of the editor can be read. */

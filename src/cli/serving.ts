@@ -46,6 +46,7 @@ export type ServingConfig = Pick<
   | 'searchPaths'
   | 'promote'
   | 'promoteQueried'
+  | 'profile'
   | 'explain'
   | 'slowQueryMs'
   | 'waitForSync'
@@ -301,6 +302,7 @@ async function startHttp(
       return audit === null ? found : withAudit(found, audit.state(), config.auditRequired);
     },
     metrics,
+    profiles: () => config.profile,
     tabs: readWrittenExamples(),
     ...(config.preparedAnswers ? { pages: reader } : {}),
     tracer,

@@ -20,7 +20,8 @@ import type { Logger } from '../base/log.ts';
 import { noTracer, type Tracer } from '../base/tracing.ts';
 import { Documents } from '../graphql/document/documents.ts';
 import type { Generation, GraphQLSource } from '../graphql/generation/generation.ts';
-import type { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
+import { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
+import { Profiles } from '../graphql/introspection/profiles.ts';
 import { PreparedAnswers } from '../graphql/prepared/prepared-answers.ts';
 import type { Admission } from '../operation/admission.ts';
 import { type AuditLog, denialCodes } from '../operation/audit.ts';
@@ -44,6 +45,7 @@ import { codedError } from './plugins/coded-error.ts';
 import { preparedFront } from './prepared-front.ts';
 import { guards, pathOf, refusedRequest } from './refused-request.ts';
 import { beginRequest } from './request-spans.ts';
+import { answerSchema, schemaPath } from './schema-file.ts';
 import { serveWebSockets } from './websocket.ts';
 import { answerByYoga, createAdmission, endpoint, maxRequestBytes, yogaOver } from './yoga-server.ts';
 
@@ -71,6 +73,8 @@ export interface ServerOptions {
   readonly readiness: () => Readiness | Promise<Readiness>;
   /** The metrics of /metrics; without them the path answers 404. */
   readonly metrics?: Metrics;
+  /** The values of --profile. Default: none. */
+  readonly profiles?: () => readonly string[];
   /** The written examples of the playground. */
   readonly tabs: readonly PlaygroundExample[];
   /** The folder with the parts of the playground. Default: that of `npm run playground`. */
@@ -123,7 +127,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { pages } = options;
   const answers = pages === undefined ? null : new PreparedAnswers(admission.source, pages);
   const documents = new Documents();
-  const yoga = yogaOver(admission, { ...options, documents }, answers);
+  const { introspection = new IntrospectionAnswers() } = options;
+  const profiles = new Profiles(options.profiles);
+  const yoga = yogaOver(admission, { ...options, introspection, profiles, documents }, answers);
   const playground = new Playground({
     source: options.source,
     written: options.tabs,
@@ -164,7 +170,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       return prepared?.(request, response, span) ?? answerByYoga(yoga, request, response, { span });
     };
     const answering =
-      answerItself(request, response, { crossOrigin, admission, drain, options }) ??
+      answerItself(request, response, { crossOrigin, admission, drain, options, introspection, profiles }) ??
       answerPlayground() ??
       answerQuery();
     answering.catch((error: unknown) => failed(response, error, log));
@@ -282,13 +288,15 @@ interface Answering {
   readonly admission: Admission<Generation>;
   readonly drain: Drain;
   readonly options: ServerOptions;
+  readonly introspection: IntrospectionAnswers;
+  readonly profiles: Profiles;
 }
 
 /** Answers every path except the GraphQL endpoint; null for the endpoint. */
 function answerItself(
   request: IncomingMessage,
   response: ServerResponse,
-  { crossOrigin, admission, drain, options }: Answering,
+  { crossOrigin, admission, drain, options, introspection, profiles }: Answering,
 ): Promise<void> | null {
   const { metrics, readiness } = options;
   const refused = refusedRequest(request, { crossOrigin, audit: admission.audit, isOpen: options.isOpen ?? false });
@@ -311,6 +319,8 @@ function answerItself(
     case '/':
       response.writeHead(302, { location: endpoint }).end();
       return Promise.resolve();
+    case schemaPath:
+      return answerSchema(request, response, { admission, introspection, profiles });
     case '/healthz':
       return json(200, { ok: true });
     case '/readyz':

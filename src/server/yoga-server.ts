@@ -11,6 +11,7 @@ import type { Span } from '../base/tracing.ts';
 import { Documents } from '../graphql/document/documents.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../graphql/generation/generation.ts';
 import { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
+import { Profiles } from '../graphql/introspection/profiles.ts';
 import type { PreparedAnswers } from '../graphql/prepared/prepared-answers.ts';
 import { Admission } from '../operation/admission.ts';
 import type { AuditLog } from '../operation/audit.ts';
@@ -57,6 +58,8 @@ export interface YogaOptions {
   readonly metrics?: Metrics;
   /** Makes the introspection of answers. If null, the executor does. */
   readonly introspection?: IntrospectionAnswers | null;
+  /** The profiles of the schema. Default: none. */
+  readonly profiles?: Profiles;
   /** Those of other entry points of the server. Default: its own. */
   readonly documents?: Documents;
 }
@@ -84,13 +87,14 @@ export function yogaOver(
     log,
     introspection = new IntrospectionAnswers(),
     documents = new Documents(),
-  }: Pick<YogaOptions, 'log' | 'introspection' | 'documents'>,
+    profiles = new Profiles(),
+  }: Pick<YogaOptions, 'log' | 'introspection' | 'documents' | 'profiles'>,
   prepared: PreparedAnswers | null = null,
 ): Yoga {
   return createYoga<EntryContext, OperationContext>({
     graphqlEndpoint: endpoint,
     plugins: [
-      ...(introspection === null ? [] : [useIntrospection(introspection, admission.limits)]),
+      ...(introspection === null ? [] : [useIntrospection(introspection, admission.limits, profiles)]),
       useAdmission(admission, log, prepared),
       useDocuments(documents, admission.limits),
       useSameSite(),

@@ -58,6 +58,9 @@ export const promotion = z.string({ error: wantedPromotion }).regex(/^\s*[^=\s]+
 const wantedRedaction = 'must be a resource and a path, such as pods=spec.containers[].env';
 export const redaction = z.string({ error: wantedRedaction }).regex(/^\s*[^=\s]+\s*=\s*[^\s]/, wantedRedaction);
 
+const wantedProfile = 'must be a name and kinds with spaces between them, such as team=pods deployments.apps';
+export const profile = z.string({ error: wantedProfile }).regex(/^\s*[\w-]+\s*=\s*\S/, wantedProfile);
+
 const wantedUrl = 'must be an http or https address, such as http://127.0.0.1:4000/graphql';
 export const address = z.url({ protocol: /^https?$/, error: wantedUrl });
 

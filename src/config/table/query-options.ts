@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { granted, running } from './command-sets.ts';
 import type { OptionDefinition } from './option-definition.ts';
-import { duration, flag, names, promotion, redaction, text, whole } from './option-values.ts';
+import { duration, flag, names, profile, promotion, redaction, text, whole } from './option-values.ts';
 
 /** Reader threads without the option `readers`. The option has no default in its schema, because the demo has another number. */
 export const defaultReaders = 3;
@@ -84,6 +84,15 @@ export const queryOptions = {
     help: 'Paths that have an indexed column from the start, such as pods=spec.schedulerName or foos.example.com=spec.size.',
     commands: running,
     schema: z.array(promotion).default([]),
+  },
+  profile: {
+    key: 'profile',
+    value: 'name=kinds',
+    list: true,
+    help: 'Kinds that tools see with ?profile=name, with spaces between them, such as team=pods deployments.apps *.cert-manager.io. Kinds are named as in objects(kinds:). Repeatable.',
+    live: true,
+    commands: running,
+    schema: z.array(profile).default([]),
   },
   promoteQueried: {
     key: 'promoteQueried',

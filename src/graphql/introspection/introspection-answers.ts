@@ -1,7 +1,7 @@
 /**
  * Answers to introspection, made once for each generation and form: whole ones, and the part of an answer that also has data.
  *
- * A form is a document with its operation name and variables, the `extensions` of the answer, and an encoding. Simultaneous
+ * A form is a document with its operation name, variables and profile, the `extensions` of the answer, and an encoding. Simultaneous
  * questions of the same form share one run. Answers are cached while their generation is current, up to a bound. The thread serves waiting
  * callers in turn. Long parts are parsed one at a time, with pauses in between, so that other requests are answered meanwhile.
  */
@@ -19,6 +19,8 @@ export interface IntrospectionQuery {
   readonly document: DocumentNode;
   readonly operationName: string | null;
   readonly variables: Readonly<Record<string, unknown>>;
+  /** The keys of the only kinds that the schema shows; null: all. */
+  readonly kinds: readonly string[] | null;
   /** The `extensions` of the answer. */
   readonly extensions: Readonly<Record<string, unknown>>;
   readonly encoding: Encoding;
@@ -69,11 +71,11 @@ export class IntrospectionAnswers {
    * @throws what IntrospectionThread.ask throws.
    */
   async answer(generation: Generation, query: IntrospectionQuery, client: Client): Promise<Answer | null> {
-    const { operationName, variables, encoding } = query;
+    const { operationName, variables, kinds, encoding } = query;
     const extensions = JSON.stringify(query.extensions);
     return this.#find(
       generation,
-      { document: textOf(query.document), operationName, variables, extensions, encoding },
+      { document: textOf(query.document), operationName, variables, kinds, extensions, encoding },
       client,
     );
   }
@@ -84,12 +86,13 @@ export class IntrospectionAnswers {
    */
   async part(
     generation: Generation,
-    { document, operationName, variables }: Pick<IntrospectionQuery, 'document' | 'operationName' | 'variables'>,
+    { document, operationName, variables, kinds }: Omit<IntrospectionQuery, 'extensions' | 'encoding'>,
     client: Client,
   ): Promise<Part> {
     // The text as it was sent, because errors have places in it.
     const text = document.loc?.source.body ?? textOf(document);
-    const question = { document: text, operationName, variables, extensions: null, encoding: 'identity' } as const;
+    const rest = { extensions: null, encoding: 'identity' } as const;
+    const question = { document: text, operationName, variables, kinds, ...rest };
     const { bytes, cost } = must(await this.#find(generation, question, client), 'a part is a result');
     const parse = (): PartResult => JSON.parse(Buffer.from(bytes.buffer).toString()) as PartResult;
     if (bytes.byteLength < shortPart) return { result: parse(), cost };
@@ -102,6 +105,19 @@ export class IntrospectionAnswers {
     }
   }
 
+  /**
+   * The schema as SDL.
+   * @throws what IntrospectionThread.ask throws.
+   */
+  async sdl(
+    generation: Generation,
+    { kinds, encoding }: Pick<IntrospectionQuery, 'kinds' | 'encoding'>,
+    client: Client,
+  ): Promise<Answer> {
+    const nothing = { document: null, operationName: null, variables: {}, extensions: null };
+    return must(await this.#find(generation, { ...nothing, kinds, encoding }, client), 'SDL has no errors');
+  }
+
   /** Ends the thread. */
   close(): Promise<void> {
     return this.#thread.close();
@@ -112,8 +128,8 @@ export class IntrospectionAnswers {
       this.#known.clear();
       this.#generation = generation.id;
     }
-    const { document, operationName, variables, extensions, encoding } = question;
-    const form = JSON.stringify([generation.id, document, operationName, variables, extensions, encoding]);
+    const { document, operationName, variables, kinds, extensions, encoding } = question;
+    const form = JSON.stringify([generation.id, document, operationName, variables, kinds, extensions, encoding]);
     const known = this.#known.get(form);
     if (known !== undefined) return { bytes: known, cost: known.byteLength };
     const running = this.#running.get(form) ?? this.#run(form, generation, question, client);

@@ -5,8 +5,10 @@ export type Encoding = 'br' | 'zstd' | 'gzip' | 'identity';
 
 /** A request for an answer, as text and plain data. */
 export interface Question {
-  /** Valid on the generation's schema. */
-  readonly document: string;
+  /** Valid on the generation's schema. Null asks for the schema as SDL. */
+  readonly document: string | null;
+  /** The keys of the only kinds that the schema has then; null: all. */
+  readonly kinds: readonly string[] | null;
   readonly operationName: string | null;
   readonly variables: Readonly<Record<string, unknown>>;
   /** The answer's `extensions` as JSON text. Null if only the introspection of the document is asked for, as a result with its errors. */

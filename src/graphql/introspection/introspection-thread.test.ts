@@ -13,7 +13,14 @@ import type { Made, Question } from './introspection-messages.ts';
 import { IntrospectionThread, type ThreadOptions } from './introspection-thread.ts';
 
 const document = '{ __schema { types { name description fields { name } } } }';
-const question: Question = { document, operationName: null, variables: {}, extensions: '{}', encoding: 'identity' };
+const question: Question = {
+  document,
+  operationName: null,
+  variables: {},
+  kinds: null,
+  extensions: '{}',
+  encoding: 'identity',
+};
 
 function threadOf(options: ThreadOptions = {}): IntrospectionThread {
   const thread = new IntrospectionThread(options);

@@ -3,20 +3,20 @@
  *
  *   kinds        are kept until a generation lacks them
  *   generation   its schema is built from the kinds, as on the serve thread
- *   question     is executed to JSON text (cached for other encodings of the same document), joined with its extensions and encoded;
+ *   question     asks for the SDL, or is executed to JSON text (cached for other encodings of the same document), joined with its extensions and encoded;
  *                of a document with data, only the introspection is executed
  *
  * Messages are processed in order, so a question refers to the last generation that was sent before it.
  */
 import { parentPort } from 'node:worker_threads';
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib';
-import { type DocumentNode, type ExecutionResult, executeSync, type GraphQLSchema, parse } from 'graphql';
+import { type DocumentNode, type ExecutionResult, executeSync, type GraphQLSchema, parse, printSchema } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import { messageOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { runSteps } from '../../base/steps.ts';
-import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import { GenerationBuilder } from '../schema/build-generation.ts';
+import type { Catalog, CatalogKind } from '../../catalog/resources/catalog.ts';
+import { buildGeneration, GenerationBuilder } from '../schema/build-generation.ts';
 import type { Encoding, IntrospectionReply, IntrospectionRequest, Made, Question } from './introspection-messages.ts';
 import { partResult, rootPart } from './root-parts.ts';
 
@@ -25,7 +25,10 @@ const builder = new GenerationBuilder();
 const kinds = new Map<string, CatalogKind>();
 /** Data of answers as JSON, by document, operation and variables; null for one with errors. */
 const texts = new BoundedCache<Buffer | null>({ entries: 16, weight: 128 * 1024 * 1024 });
-let schema: GraphQLSchema | null = null;
+/** Schemas of some of the kinds, by the keys of these. Each is small. */
+const parts = new BoundedCache<GraphQLSchema>({ entries: 8, weight: 8 });
+let catalog: Catalog = { kinds: [], diagnostics: [], hash: '' };
+let whole: GraphQLSchema | null = null;
 
 port.on('message', (request: IntrospectionRequest) => {
   switch (request.op) {
@@ -47,48 +50,71 @@ function load(keys: readonly string[]): void {
   for (const key of kinds.keys()) if (!wanted.has(key)) kinds.delete(key);
   const ordered = keys.map((key) => must(kinds.get(key), `the kind ${key} was sent`));
   texts.clear();
-  schema = runSteps(builder.build({ kinds: ordered, diagnostics: [], hash: '' })).schema;
+  parts.clear();
+  catalog = { kinds: ordered, diagnostics: [], hash: '' };
+  whole = runSteps(builder.build(catalog)).schema;
+}
+
+/** The schema of the generation, or one of some of its kinds: without the others, and without the relations to them. */
+function schemaOf(keys: Question['kinds']): GraphQLSchema {
+  if (keys === null) return must(whole, 'a generation was sent');
+  const name = keys.join(' ');
+  const known = parts.get(name);
+  if (known !== undefined) return known;
+  const wanted = new Set(keys);
+  const some = { ...catalog, kinds: catalog.kinds.filter(({ key }) => wanted.has(key)) };
+  const { schema } = buildGeneration(some);
+  parts.set(name, schema, 1);
+  return schema;
 }
 
 function reply(call: number, question: Question): void {
   try {
-    const answer = question.extensions === null ? part(question) : whole(question, question.extensions);
+    const answer = answerTo(question);
     port.postMessage({ call, answer } satisfies IntrospectionReply, answer === null ? [] : [answer.bytes.buffer]);
   } catch (error) {
     port.postMessage({ call, failed: messageOf(error) } satisfies IntrospectionReply);
   }
 }
 
-function whole(question: Question, extensions: string): Made | null {
-  const data = textOf(question);
+function answerTo(question: Question): Made | null {
+  const { document, extensions } = question;
+  if (document === null) return sdl(question);
+  return extensions === null ? part(document, question) : answer(document, extensions, question);
+}
+
+function sdl({ kinds, encoding }: Question): Made {
+  const text = Buffer.from(`${printSchema(schemaOf(kinds))}\n`);
+  return { bytes: encode(encoding, text), length: text.length };
+}
+
+function answer(document: string, extensions: string, question: Question): Made | null {
+  const data = textOf(document, question);
   if (data === null) return null;
   const text = Buffer.concat([Buffer.from('{"data":'), data, Buffer.from(`,"extensions":${extensions}}`)]);
   return { bytes: encode(question.encoding, text), length: text.length };
 }
 
 /** The result of the introspection in the document. */
-function part({ document, operationName, variables }: Question): Made {
-  const parsed = rootPart(parse(document), operationName, 'introspection');
-  const text = Buffer.from(JSON.stringify(partResult(execute(parsed, operationName, variables))));
+function part(document: string, question: Question): Made {
+  const parsed = rootPart(parse(document), question.operationName, 'introspection');
+  const text = Buffer.from(JSON.stringify(partResult(execute(parsed, question))));
   return { bytes: alone(text), length: text.length };
 }
 
-function textOf({ document, operationName, variables }: Question): Buffer | null {
-  const key = JSON.stringify([document, operationName, variables]);
+function textOf(document: string, question: Question): Buffer | null {
+  const { operationName, variables, kinds } = question;
+  const key = JSON.stringify([document, operationName, variables, kinds]);
   const known = texts.get(key);
   if (known !== undefined) return known;
-  const { data, errors } = execute(parse(document), operationName, variables);
+  const { data, errors } = execute(parse(document), question);
   const text = errors === undefined ? Buffer.from(JSON.stringify(data)) : null;
   texts.set(key, text, text?.length ?? 0);
   return text;
 }
 
-function execute(
-  document: DocumentNode,
-  operationName: string | null,
-  variableValues: Question['variables'],
-): ExecutionResult {
-  return executeSync({ schema: must(schema, 'a generation was sent'), document, operationName, variableValues });
+function execute(document: DocumentNode, { kinds, operationName, variables }: Question): ExecutionResult {
+  return executeSync({ schema: schemaOf(kinds), document, operationName, variableValues: variables });
 }
 
 /** The qualities suit tens of megabytes. The next higher ones take several times as long and save a tenth. */

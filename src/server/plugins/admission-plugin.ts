@@ -74,7 +74,7 @@ const codes: OutcomeCodes<unknown> = {
 };
 
 /** Status and headers of the answer when the caller is not authenticated, by the code of the error. */
-const refusedCallers: Readonly<Record<string, ResponseInit>> = {
+export const refusedCallers: Readonly<Record<string, ResponseInit>> = {
   UNAUTHENTICATED: { status: 401, headers: { 'www-authenticate': 'Bearer' } },
   FORBIDDEN: { status: 403 },
   TOO_MANY_REQUESTS: { status: 429, headers: { 'retry-after': '1' } },

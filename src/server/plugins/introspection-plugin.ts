@@ -12,6 +12,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { OperationContext } from '../../graphql/generation/generation.ts';
 import type { IntrospectionAnswers, IntrospectionQuery } from '../../graphql/introspection/introspection-answers.ts';
 import { asksIntrospection, isWholeIntrospection } from '../../graphql/introspection/introspection-query.ts';
+import { type Profiles, profileHeader } from '../../graphql/introspection/profiles.ts';
 import { joinParts, rootPart } from '../../graphql/introspection/root-parts.ts';
 import type { CallerLimits } from '../../operation/caller-limits.ts';
 import { contentCoding } from '../negotiation/accept-encoding.ts';
@@ -25,15 +26,16 @@ interface Encoded {
 }
 
 /** The answers are cached, so the smallest is preferred. */
-const offered = ['br', 'zstd', 'gzip'] as const;
+export const offered = ['br', 'zstd', 'gzip'] as const;
 
 /** Bytes of introspection that cost as much as one value. */
-const bytesPerValue = 10;
+export const bytesPerValue = 10;
 
 /** Must precede all plugins that replace the execution, so that they replace or wrap this one. */
 export function useIntrospection(
   answers: IntrospectionAnswers,
   limits: Pick<CallerLimits, 'add'>,
+  profiles: Profiles,
 ): Plugin<OperationContext> {
   const answered = new WeakMap<Request, Encoded>();
   return {
@@ -46,7 +48,8 @@ export function useIntrospection(
         const { portolan } = given.contextValue as OperationContext;
         const { generation, caller } = portolan;
         const variables = given.variableValues ?? {};
-        const query = { document: given.document, operationName, variables };
+        const kinds = profiles.kindsOf(profileOf(request), generation);
+        const query = { document: given.document, operationName, variables, kinds };
         const charge = (bytes: number): void => limits.add(caller, Math.ceil(bytes / bytesPerValue));
         if (isWhole && portolan.trace.explanation() === null) {
           const encoding = contentCoding(request.headers.get('accept-encoding'), offered);
@@ -82,6 +85,12 @@ function formOf({ contextValue }: ExecutionArgs): {
 } {
   const { request } = contextValue as { readonly request?: Request };
   return { request, type: acceptedJsonType(request?.headers.get('accept') ?? null) };
+}
+
+/** The name of the profile that a request asks for; null over WebSocket. */
+function profileOf(request: Request | undefined): string | null {
+  if (request === undefined) return null;
+  return new URL(request.url).searchParams.get('profile') ?? request.headers.get(profileHeader);
 }
 
 function responseOf({ bytes, type, coding }: Encoded, Fetched: typeof Response): Response {
