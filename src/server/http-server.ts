@@ -309,7 +309,8 @@ function answerItself(
     case endpoint:
       return null;
     case '/':
-      response.writeHead(302, { location: endpoint }).end();
+      // Relative, because a proxy may serve the gateway under a path of its own.
+      response.writeHead(302, { location: `.${endpoint}` }).end();
       return Promise.resolve();
     case '/healthz':
       return json(200, { ok: true });
