@@ -32,16 +32,25 @@ export function chosenSubprotocol(offered: ReadonlySet<string>): string | false 
   return first;
 }
 
+/** Milliseconds for which a refused client may take to send its first message. */
+const firstMessageMs = 3000;
+
 /** Closes a connection of another subprotocol. False for one of graphql-transport-ws, which stays open. */
 export function refuseSubprotocol(socket: WebSocket): boolean {
   if (socket.protocol === subprotocol) return false;
   const offer = socket.protocol === '' ? 'no subprotocol' : socket.protocol;
   const reason = `The client offers ${offer}; offer the subprotocol ${subprotocol}.`;
+  const close = (): void => socket.close(CloseCode.subprotocolNotAcceptable, closeReason(reason));
   if (socket.protocol === legacySubprotocol) {
-    // Clients of that protocol report this message, and not the reason of the close.
-    socket.send(JSON.stringify({ type: 'connection_error', payload: { message: reason } }));
-  }
-  socket.close(CloseCode.subprotocolNotAcceptable, closeReason(reason));
+    // Clients of that protocol report the answer to their first message, and not the reason of the close.
+    const answer = (): void => {
+      socket.send(JSON.stringify({ type: 'connection_error', payload: { message: reason } }));
+      close();
+    };
+    const late = setTimeout(close, firstMessageMs);
+    socket.once('message', answer);
+    socket.once('close', () => clearTimeout(late));
+  } else close();
   return true;
 }
 

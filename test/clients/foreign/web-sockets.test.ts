@@ -27,9 +27,15 @@ test.each([
 
 test('a client of the legacy subprotocol gets the reason in its own words, and in the close', async () => {
   const socket = await openRawSocket(gateway.url, { protocol: 'graphql-ws' });
+  socket.send({ ...init, payload: {} });
   const reason = 'The client offers graphql-ws; offer the subprotocol graphql-transport-ws.';
   expect(await socket.next()).toEqual({ type: 'connection_error', payload: { message: reason } });
   expect(await socket.closed).toEqual({ code: 4406, reason });
+});
+
+test('a client of the legacy subprotocol that sends nothing is closed too', async () => {
+  const socket = await openRawSocket(gateway.url, { protocol: 'graphql-ws' });
+  expect(await socket.closed).toMatchObject({ code: 4406 });
 });
 
 test.each([
