@@ -6,6 +6,7 @@
  *   extensions.persistedQuery with a query      the query is answered
  *   operationName ""                            the same as none
  *   a list of requests                          refused; the message names the remedy
+ *   variables or extensions of a GET            refused if they are not JSON
  */
 import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
@@ -52,17 +53,32 @@ function hashOf(extensions: unknown): unknown {
   return (extensions as { readonly persistedQuery?: unknown } | null | undefined)?.persistedQuery ?? undefined;
 }
 
+function badRequest(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
+}
+
 /** Yoga calls it before its own checks of the parameters. */
 export function useRequestParameters(): Plugin {
   return {
-    onRequestParse: () => ({
-      onRequestParseDone({ requestParserResult }) {
-        if (!Array.isArray(requestParserResult)) return;
-        const message =
-          'The body is a list of requests, and this gateway answers one request at a time. Turn batching off in the client; with Apollo Client, use HttpLink instead of BatchHttpLink.';
-        throw new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
-      },
-    }),
+    onRequestParse({ request, requestParser, setRequestParser }) {
+      if (request.method === 'GET' && requestParser !== undefined) {
+        setRequestParser((given) => {
+          try {
+            return requestParser(given);
+          } catch {
+            throw badRequest('The parameters variables and extensions of a GET must be JSON.');
+          }
+        });
+      }
+      return {
+        onRequestParseDone({ requestParserResult }) {
+          if (!Array.isArray(requestParserResult)) return;
+          throw badRequest(
+            'The body is a list of requests, and this gateway answers one request at a time. Turn batching off in the client; with Apollo Client, use HttpLink instead of BatchHttpLink.',
+          );
+        },
+      };
+    },
     onParams({ params, setParams }) {
       setParams(acceptedParameters(params));
     },

@@ -78,6 +78,13 @@ describe('a hash without its query', () => {
   });
 });
 
+test.each(['variables', 'extensions'])('%s of a GET that are not JSON are no defect of the gateway', async (name) => {
+  const response = await fetch(`${gateway.url}?${new URLSearchParams({ query, [name]: 'nope' })}`);
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'BAD_REQUEST' } }] });
+  expect(gateway.told()).toEqual([]);
+});
+
 test('a request without query and hash is none', async () => {
   const response = await fetch(gateway.url, {
     method: 'POST',
