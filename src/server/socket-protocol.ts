@@ -6,6 +6,7 @@
  *   a close     the message of an error -> a reason of at most 123 bytes
  */
 import type { WebSocket } from 'ws';
+import { hashOf } from './plugins/request-parameters.ts';
 
 /** The close codes that the gateway itself uses. graphql-ws has those of the protocol. */
 export const CloseCode = {
@@ -57,8 +58,8 @@ export function refuseSubprotocol(socket: WebSocket): boolean {
 const typesOfServers: ReadonlySet<unknown> = new Set(['connection_ack', 'next', 'error']);
 
 /**
- * The text of a client's message for graphql-ws; null for a message that only servers send. graphql-ws requires a query, so a
- * `subscribe` with the hash of a query alone gets an empty one, and is answered as over HTTP.
+ * The text of a client's message for graphql-ws; null for a message that only servers send. graphql-ws requires a query. So a `subscribe`
+ * with the hash of a query alone gets an empty one. It is answered as over HTTP.
  */
 export function clientMessage(text: string): string | null {
   let message: { readonly type?: unknown; readonly payload?: unknown } | null;
@@ -69,8 +70,8 @@ export function clientMessage(text: string): string | null {
     return text;
   }
   if (typesOfServers.has(message?.type)) return null;
-  const payload = message?.payload as { readonly query?: unknown; readonly extensions?: object | null } | undefined;
-  if (payload?.query != null || payload?.extensions == null || !('persistedQuery' in payload.extensions)) return text;
+  const payload = message?.payload as { readonly query?: unknown; readonly extensions?: unknown } | null | undefined;
+  if ((payload?.query ?? null) !== null || hashOf(payload?.extensions) === undefined) return text;
   return JSON.stringify({ ...message, payload: { ...payload, query: '' } });
 }
 

@@ -1,5 +1,5 @@
 /**
- * What every door makes of the parameters of a request, before it reads a document. The Yoga plugin does it for HTTP and event streams,
+ * Every entry point checks the parameters of a request here, before it reads a document. The Yoga plugin does it for HTTP and event streams,
  * websocket.ts for WebSockets, query-request.ts for the front of kept and prepared answers.
  *
  *   extensions.persistedQuery without a query   refused, so that the client sends the whole query
@@ -49,7 +49,8 @@ export function areIgnored(extensions: unknown): boolean {
   return typeof extensions === 'object' && !Array.isArray(extensions) && !('portolan' in extensions);
 }
 
-function hashOf(extensions: unknown): unknown {
+/** The persisted query in the extensions, whatever a client has put there; undefined without one. */
+export function hashOf(extensions: unknown): unknown {
   return (extensions as { readonly persistedQuery?: unknown } | null | undefined)?.persistedQuery ?? undefined;
 }
 

@@ -1,8 +1,9 @@
 /** WebSockets of clients that are not graphql-ws: which subprotocols they offer, where they put a token, what they send by mistake. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import * as fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { closeReason } from '../../../src/server/socket-protocol.ts';
+import { clientMessage, closeReason } from '../../../src/server/socket-protocol.ts';
 import { openRawSocket } from '../../kit/raw-socket.ts';
 import { frame } from '../../kit/web-socket-frames.ts';
 import { answer, byToken, foreignGateway, query, subscription } from './foreign-gateway.ts';
@@ -149,6 +150,10 @@ test.each<readonly [string, readonly (object | string)[], number]>([
   ['subscribe without an id', [init, { type: 'subscribe', payload: { query } }], 4400],
   ['subscribe with a number as its id', [init, { id: 1, type: 'subscribe', payload: { query } }], 4400],
   ['subscribe without a query', [init, { id: '1', type: 'subscribe', payload: {} }], 4400],
+  ['extensions that are a text', [init, { id: '1', type: 'subscribe', payload: { extensions: 'x' } }], 4400],
+  ['a payload of subscribe that is a text', [init, { id: '1', type: 'subscribe', payload: 'x' }], 4400],
+  ['a payload of subscribe that is null', [init, { id: '1', type: 'subscribe', payload: null }], 4400],
+  ['a number', ['5'], 4400],
   ['a hash without an id', [init, { type: 'subscribe', payload: { extensions: { persistedQuery: {} } } }], 4400],
   ['subscribe before connection_init', [{ id: '1', type: 'subscribe', payload: { query } }], 4401],
   ['no connection_init', [], 4408],
@@ -173,6 +178,16 @@ test('a message of a server closes the connection also while operations run', as
   await socket.next();
   socket.send({ id: '1', type: 'next', payload: { data: {} } });
   expect(await socket.closed).toEqual({ code: 4400, reason: 'Only servers send messages of this type' });
+});
+
+test('any JSON in a message is read without a failure', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (value, extensions) => {
+      for (const message of [value, { type: 'subscribe', payload: value }, { type: value, payload: { extensions } }]) {
+        expect(clientMessage(JSON.stringify(message))).not.toBe('');
+      }
+    }),
+  );
 });
 
 test.each([
