@@ -1,7 +1,7 @@
 /** WebSockets of clients that are not graphql-ws: which subprotocols they offer, where they put a token, what they send by mistake. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import * as fc from 'fast-check';
+import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { clientMessage, closeReason } from '../../../src/server/socket-protocol.ts';
 import { openRawSocket } from '../../kit/raw-socket.ts';
