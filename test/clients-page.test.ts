@@ -43,12 +43,19 @@ describe('the page', () => {
     }
   });
 
-  test('has the type of every scalar, and the threshold of compression', () => {
+  test('has the type of every scalar for each generator, and the threshold of compression', () => {
     const rows = [...page.matchAll(/^\| ([\w, ]+) \| `([^`]+)` \|/gm)];
     const types = rows.flatMap(([, names = '', type = '']) =>
       names.split(', ').map((name) => [name, type.replaceAll('\\|', '|')]),
     );
     expect(Object.fromEntries(types)).toEqual(scalarTypes);
+    const [tada = ''] = blocks('typescript');
+    const scalars = [...tada.matchAll(/^ {4}(\w+): (.+);$/gm)].map(([, name, type]) => [name, type]);
+    expect(Object.fromEntries(scalars)).toEqual(scalarTypes);
+    const [go = ''] = blocks('yaml');
+    expect([...go.matchAll(/^ {2}(\w+): \{ type: /gm)].map(([, name]) => name).toSorted()).toEqual(
+      Object.keys(scalarTypes).toSorted(),
+    );
     expect(page).toContain(`Answers of ${leastBytes.toLocaleString('en')} bytes or more`);
   });
 });

@@ -9,6 +9,7 @@ import type { Config } from '../config/options.ts';
 import { refuseTakenPort } from '../server/listen.ts';
 import { spawnSimCluster } from '../sim/spawn-sim.ts';
 import { checkPathOptions, type StoreSizes, startGateway } from './gateway.ts';
+import { demoConfig } from './relation-texts.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 
 /**
@@ -51,7 +52,7 @@ export async function demo(config: Config): Promise<number> {
       };
       const kubeconfig = join(folder.path, 'kubeconfig.yaml');
       writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-      return startGateway({ ...config, relationAnnotations: true }, [{ name: 'demo', kubeconfig }], log, {
+      return startGateway(demoConfig(config), [{ name: 'demo', kubeconfig }], log, {
         signal,
         sizes: demoSizes,
       });

@@ -21,6 +21,11 @@ export function relationTexts({
   return { documents, annotations, infer };
 }
 
+/** The configuration as it holds for the demo world, whose definitions declare relations. */
+export function demoConfig(config: Config): Config {
+  return { ...config, relationAnnotations: true };
+}
+
 function textOf(file: string): string {
   try {
     const text = readSmallFile(file).toString('utf8');

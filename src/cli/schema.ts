@@ -20,7 +20,7 @@ import { RestClient } from '../kube/client/rest-client.ts';
 import { spawnSimCluster } from '../sim/spawn-sim.ts';
 import { clustersOf } from './options/clusters-of.ts';
 import { refuseUnmatched } from './options/refuse-unmatched.ts';
-import { relationTexts } from './relation-texts.ts';
+import { demoConfig, relationTexts } from './relation-texts.ts';
 
 /**
  * Prints the SDL to standard output, and a line for each kind or field that is left out to standard error.
@@ -28,7 +28,7 @@ import { relationTexts } from './relation-texts.ts';
  */
 export async function printSchema(config: Config): Promise<number> {
   const described: DescribedResource[] = [];
-  const relations = relationTexts(config);
+  const relations = relationTexts(config.demo ? demoConfig(config) : config);
   for await (const found of config.demo ? describeDemo(relations) : describeAll(clustersOf(config), relations)) {
     described.push(...found);
   }

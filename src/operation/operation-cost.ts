@@ -30,8 +30,9 @@ const worstCases = 20;
 
 /** The cost of an operation: requested values, and values returned so far. */
 export class OperationCost {
-  readonly allowed: number;
-  /** Values that the operation can return at most; null before it is computed. */
+  /** Values that it may ask for and return. After a refusal by `ask`, the limit that `asked` exceeds. */
+  allowed: number;
+  /** Values that the operation can return at most; null before it is computed. After a refusal by `ask`, those that exceed the limit. */
   asked: number | null = null;
   /** Values of the objects that its lists have returned. */
   spent = 0;
@@ -59,12 +60,15 @@ export class OperationCost {
    * @throws PortolanError QUERY_TOO_COSTLY for more than maxCost, or for lists inside objects that could give many times as much.
    */
   ask({ outer, most }: AskedCost): void {
-    this.asked = most;
-    if (outer <= this.allowed && most <= this.allowed * worstCases) return;
-    const [asked, allowed] = outer <= this.allowed ? [most, this.allowed * worstCases] : [outer, this.allowed];
+    const fits = outer <= this.allowed;
+    this.asked = fits ? most : outer;
+    if (fits && most <= this.allowed * worstCases) return;
+    if (fits) this.allowed *= worstCases;
+    const { asked, allowed } = this;
+    const full = fits ? ' with full lists inside its objects' : '';
     throw new PortolanError(
       'QUERY_TOO_COSTLY',
-      `The operation could give ${asked} values; at most ${allowed} are allowed. Ask for smaller pages (first) or fewer fields.`,
+      `The operation could give ${asked} values${full}; at most ${allowed} are allowed. Ask for smaller pages (first) or fewer fields.`,
       { details: { asked, allowed } },
     );
   }

@@ -62,8 +62,10 @@ describe('paths', () => {
     expect(JSON.parse(text)).toMatchObject({ data: { greeting: 'hello' } });
   });
 
-  test('/ leads to it', async () => {
-    expect(await ask('/')).toMatchObject({ status: 302, headers: { location: '/graphql' } });
+  test('/ leads to it, also behind a proxy that puts a path before it', async () => {
+    const { status, headers } = await ask('/');
+    expect([status, headers.location]).toEqual([302, './graphql']);
+    expect(new URL(String(headers.location), 'https://example.com/portolan/').pathname).toBe('/portolan/graphql');
   });
 
   test('/healthz', async () => {

@@ -46,6 +46,7 @@ import { preparedFront } from './prepared-front.ts';
 import { guards, pathOf, refusedRequest } from './refused-request.ts';
 import { beginRequest } from './request-spans.ts';
 import { answerSchema, schemaPath } from './schema-file.ts';
+import { chosenSubprotocol } from './socket-protocol.ts';
 import { serveWebSockets } from './websocket.ts';
 import { answerByYoga, createAdmission, endpoint, maxRequestBytes, yogaOver } from './yoga-server.ts';
 
@@ -180,7 +181,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => callerless.opened(socket));
   server.keepAliveTimeout = options.keepAliveMs ?? 75_000;
   // One message in each turn of the event loop, so that many messages at once do not delay other connections.
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxRequestBytes, allowSynchronousEvents: false });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxRequestBytes,
+    allowSynchronousEvents: false,
+    handleProtocols: chosenSubprotocol,
+  });
   sockets.on('wsClientError', (error, socket) => {
     const body = JSON.stringify({ errors: [{ message: `${error.message}.`, extensions: { code: 'BAD_USER_INPUT' } }] });
     refuseUpgrade(socket, 400, jsonType, body, ['Sec-WebSocket-Version: 13']);
@@ -317,7 +323,8 @@ function answerItself(
     case endpoint:
       return null;
     case '/':
-      response.writeHead(302, { location: endpoint }).end();
+      // Relative, because a proxy may serve the gateway under a path of its own.
+      response.writeHead(302, { location: `.${endpoint}` }).end();
       return Promise.resolve();
     case schemaPath:
       return answerSchema(request, response, { admission, introspection, profiles });

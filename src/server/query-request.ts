@@ -7,6 +7,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { QueryParameters } from '../graphql/prepared/prepared-queries.ts';
 import { acceptedJsonType, prefersEvents } from './negotiation/accepted-type.ts';
+import { areIgnored } from './plugins/request-parameters.ts';
 import { endpoint } from './yoga-server.ts';
 
 export interface QueryRequest {
@@ -47,24 +48,26 @@ function parametersOfBody(text: string): QueryParameters | null {
   return isRecord(given) ? parametersIn(given) : null;
 }
 
-/** The parameters of a GET: `variables` is JSON text. */
+/** The parameters of a GET whose values are JSON text. */
+const asJson: ReadonlySet<string> = new Set(['variables', 'extensions']);
+
 function parametersOfUrl(url: string): QueryParameters | null {
   const given: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(url.slice(url.indexOf('?')))) {
     if (name in given) return null;
-    given[name] = name === 'variables' ? parsed(value) : value;
+    given[name] = asJson.has(name) ? parsed(value) : value;
+    if (given[name] === undefined) return null;
   }
-  return given['variables'] === undefined && 'variables' in given ? null : parametersIn(given);
+  return parametersIn(given);
 }
 
 function parametersIn(given: Readonly<Record<string, unknown>>): QueryParameters | null {
-  const { query, operationName, variables, ...others } = given;
-  if (typeof query !== 'string' || Object.keys(others).length > 0) return null;
-  if (operationName !== undefined && operationName !== null) {
-    if (typeof operationName !== 'string' || operationName === '') return null;
-  }
+  const { query, operationName, variables, extensions, ...others } = given;
+  if (typeof query !== 'string' || Object.keys(others).length > 0 || !areIgnored(extensions)) return null;
+  if (operationName !== undefined && operationName !== null && typeof operationName !== 'string') return null;
   if (variables !== undefined && variables !== null && !isRecord(variables)) return null;
-  return { query, operationName: operationName ?? undefined, variables: variables ?? {} };
+  // An empty name is none, as everywhere (plugins/request-parameters.ts).
+  return { query, operationName: operationName || undefined, variables: variables ?? {} };
 }
 
 /** Undefined for a text that is not JSON. */

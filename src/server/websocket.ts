@@ -19,7 +19,7 @@ import { makeServer } from 'graphql-ws';
 import { isAsyncIterable } from 'graphql-yoga';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { type Caller, type Credentials, requireValid } from '../access/caller.ts';
-import { codeOf, messageOf } from '../base/errors.ts';
+import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import { noTracer, type Span, type Tracer } from '../base/tracing.ts';
@@ -31,8 +31,10 @@ import type { UnsentAnswers } from './connections/unsent-answers.ts';
 import type { Drain } from './drain.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
 import { codedError } from './plugins/coded-error.ts';
+import { acceptedParameters } from './plugins/request-parameters.ts';
 import { beginMessage } from './request-spans.ts';
 import { JointWrites, SocketEvents } from './socket-events.ts';
+import { CloseCode, clientMessage, closeReason, refuseSubprotocol } from './socket-protocol.ts';
 import type { Yoga } from './yoga-server.ts';
 
 interface Connection {
@@ -64,11 +66,6 @@ interface Params {
 
 /** Milliseconds between pings. A connection without a pong since the last ping is terminated. */
 const heartbeat = 12_000;
-const goingAway = 1001;
-/** Not 4401: clients of graphql-ws take that one as final, and do not connect again with new credentials. */
-const forbidden = 4403;
-const internalError = 1011;
-const tryAgainLater = 1013;
 
 interface WebSocketOptions {
   readonly log: Logger;
@@ -102,23 +99,26 @@ export function serveWebSockets(
         const expired = (): void => {
           const message = 'The credentials of the WebSocket are no longer valid.';
           admission.audit.denied({ caller, code: 'UNAUTHENTICATED', message, address, traceId: span.traceId });
-          extra.close(forbidden, 'Forbidden');
+          extra.close(CloseCode.forbidden, message);
         };
         const stop = keepValid(admission.callerOf, credentials, caller, expired, checkCallersMs);
         extra.signal.addEventListener('abort', stop, { once: true });
         return true;
       } catch (error) {
         log.debug({ error: messageOf(error) }, 'a WebSocket was refused');
-        const code = codeOf(error);
+        const { message, extensions } = codedError(error, log);
+        const code = String(extensions['code']);
         span.fail(code);
         if (denialCodes.has(code)) {
           const address = extra.request.socket.remoteAddress ?? null;
           const { traceId } = span;
-          admission.audit.denied({ caller: null, code, message: messageOf(error), address, traceId });
+          admission.audit.denied({ caller: null, code, message, address, traceId });
         }
         // A client may send the same credentials again when the API server answers.
-        if (code === 'UPSTREAM_UNAVAILABLE' || code === 'TOO_MANY_REQUESTS') extra.close(tryAgainLater, code);
-        // Closes the connection with 4403 (Forbidden), unless it is closing already.
+        if (code === 'UPSTREAM_UNAVAILABLE' || code === 'TOO_MANY_REQUESTS') extra.close(CloseCode.tryAgainLater, code);
+        else if (code === 'INTERNAL_SERVER_ERROR') extra.close(CloseCode.internalError, message);
+        else extra.close(CloseCode.forbidden, message);
+        // The connection is closing already, so graphql-ws sends nothing more.
         return false;
       } finally {
         span.end();
@@ -130,7 +130,7 @@ export function serveWebSockets(
         await turnOf(admission, extra);
         return await prepare(yoga, params, extra, id, span);
       } catch (error) {
-        const errors: readonly unknown[] = Array.isArray(error) ? error : [error];
+        const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
         const coded = errors.map((each) => withoutHttp(codedError(each, log)));
         span.fail(String(coded[0]?.extensions['code']));
         span.end();
@@ -153,17 +153,26 @@ export function serveWebSockets(
     alive.add(socket);
     socket.on('pong', () => alive.add(socket));
     socket.on('error', (error) => log.debug({ error: messageOf(error) }, 'a WebSocket failed'));
+    if (refuseSubprotocol(socket)) return;
     const written = (): void => unsent.check(request.socket);
+    const close = (code: number, reason: string): void => socket.close(code, closeReason(reason));
     const closed = protocol.opened(
       {
         protocol: socket.protocol,
         send: (text) => sendText(socket, text, written),
-        close: (code, reason) => socket.close(code, reason),
+        close,
         onMessage: (take) => {
-          socket.on('message', (text: Buffer) => {
-            take(text.toString('utf8')).catch((error: unknown) => {
+          socket.on('message', (received: Buffer) => {
+            const text = clientMessage(received.toString('utf8'));
+            if (text === null) return close(CloseCode.badRequest, 'Only servers send messages of this type');
+            take(text).catch((error: unknown) => {
+              // A client that has gone gets no answer, and that is no defect.
+              if (lost.signal.aborted || socket.readyState !== socket.OPEN) {
+                log.debug({ error: messageOf(error) }, 'a client left before its answer');
+                return;
+              }
               log.error({ error: messageOf(error) }, 'a WebSocket message could not be handled');
-              socket.close(internalError, 'Internal server error');
+              close(CloseCode.internalError, 'Internal server error');
             });
           });
         },
@@ -177,10 +186,10 @@ export function serveWebSockets(
         credentials: null,
         params: undefined,
         waiting: 0,
-        close: (code, reason) => socket.close(code, reason),
+        close,
       },
     );
-    const leaveDrain = drain.add(() => socket.close(goingAway, 'Going away'));
+    const leaveDrain = drain.add(() => close(CloseCode.goingAway, 'Going away'));
     socket.once('close', (code, reason) => {
       leaveDrain();
       lost.abort();
@@ -191,7 +200,7 @@ export function serveWebSockets(
   return {
     async dispose() {
       clearInterval(pings);
-      for (const socket of sockets.clients) socket.close(goingAway, 'Going away');
+      for (const socket of sockets.clients) socket.close(CloseCode.goingAway, 'Going away');
       await new Promise<void>((resolve) => sockets.close(() => resolve()));
     },
   };
@@ -199,17 +208,18 @@ export function serveWebSockets(
 
 /**
  * Parses and validates as HTTP does.
- * @throws an error or a list of errors; the operation does not begin then.
+ * @throws an error, or an AggregateError of several; the operation does not begin then.
  */
 async function prepare(
   yoga: Yoga,
-  params: Params,
+  given: Params,
   { socket, request: req, writes, signal, caller: known, credentials }: Connection,
   id: string,
   span: Span,
 ): Promise<ExecutionArgs> {
   const caller = must(known, 'a connection is initialised before it subscribes');
   requireValid(caller, Date.now());
+  const params = acceptedParameters(given);
   const outlet = new SocketEvents(socket, writes, id);
   const { promise: sent, resolve: onSent } = Promise.withResolvers<void>();
   const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({
@@ -225,7 +235,7 @@ async function prepare(
   });
   const document = parseCoded(parse, params.query);
   const errors: readonly unknown[] = validate(schema, document);
-  if (errors.length > 0) throw errors;
+  if (errors.length > 0) throw new AggregateError(errors);
   if (getOperationAST(document, params.operationName) == null) {
     const message = 'Name the operation to run: the document has several, or none of that name.';
     throw new GraphQLError(message, { extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } });

@@ -23,6 +23,7 @@ import { useCompression } from './plugins/compression-plugin.ts';
 import { useDocuments } from './plugins/documents-plugin.ts';
 import { useEventStream } from './plugins/event-stream-plugin.ts';
 import { useIntrospection } from './plugins/introspection-plugin.ts';
+import { useRequestParameters } from './plugins/request-parameters.ts';
 
 export const endpoint = '/graphql';
 
@@ -98,6 +99,7 @@ export function yogaOver(
       useAdmission(admission, log, prepared),
       useDocuments(documents, admission.limits),
       useSameSite(),
+      useRequestParameters(),
       useEventStream(),
       useExecutionCancellation(),
       useCompression(),

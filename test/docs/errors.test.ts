@@ -12,12 +12,14 @@ import { blocksOf, readPage, sectionOf } from '../kit/written-page.ts';
 
 const page = readPage('docs/errors.md');
 
-/** Codes of GraphQL's own errors, and of Yoga for HTTP requests. */
+/** Codes of GraphQL's own errors, of Yoga for HTTP requests, and of Apollo for persisted queries. */
 const codesOfLibraries = [
   'BAD_REQUEST',
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
   'OPERATION_RESOLUTION_FAILURE',
+  'PERSISTED_QUERY_NOT_FOUND',
+  'PERSISTED_QUERY_NOT_SUPPORTED',
   'REQUEST_ENTITY_TOO_LARGE',
 ];
 
@@ -56,6 +58,11 @@ const requests: readonly (readonly [code: string, message: string | RegExp, requ
     { query: 'query A { pods { totalCount } } query B { pods { totalCount } }' },
   ],
   ['BAD_REQUEST', 'POST body sent invalid JSON.', 'no JSON'],
+  [
+    'BAD_REQUEST',
+    'The body is a list of requests, and this gateway answers one request at a time. Turn batching off in the client; with Apollo Client, use HttpLink instead of BatchHttpLink.',
+    [{ query: '{ pods { totalCount } }' }],
+  ],
   ['REQUEST_ENTITY_TOO_LARGE', 'Request body too large', ' '.repeat(maxRequestBytes + 1)],
   [
     'QUERY_TOO_COSTLY',

@@ -38,14 +38,27 @@ const entry = fileURLToPath(new URL('../../src/portolan.js', import.meta.url));
  * Resolves when the gateway listens; rejects with its log when it does not start.
  * @param environment variables besides PATH and the folders of the user
  */
-export async function startGatewayProcess(
+export function startGatewayProcess(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+): Promise<GatewayProcess> {
+  return startProcess('serve', args, environment);
+}
+
+/** The same of `portolan demo`. */
+export function startDemoProcess(args: readonly string[]): Promise<GatewayProcess> {
+  return startProcess('demo', args, {});
+}
+
+async function startProcess(
+  command: 'serve' | 'demo',
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
 ): Promise<GatewayProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-process-'));
   const child = spawn(
     process.execPath,
-    ['--v8-pool-size=1', '--max-semi-space-size=16', '--memory-saver-mode', entry, 'serve', '--port', '0', ...args],
+    ['--v8-pool-size=1', '--max-semi-space-size=16', '--memory-saver-mode', entry, command, '--port', '0', ...args],
     {
       cwd: folder,
       env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...malloc, ...environment },

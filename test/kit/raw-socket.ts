@@ -8,6 +8,8 @@ export interface Message {
 }
 
 export interface RawSocket {
+  /** The subprotocol that the server chose. */
+  readonly protocol: string;
   send(message: Message): void;
   sendText(text: string): void;
   /** The next message, in order of arrival; rejects when the socket closes first. */
@@ -48,6 +50,7 @@ export async function openRawSocket(
   });
   socket.on('error', () => {});
   return {
+    protocol: socket.protocol,
     send: (message) => socket.send(JSON.stringify(message)),
     sendText: (text) => socket.send(text),
     next: () =>

@@ -1,19 +1,14 @@
 /** The simulated cluster's resources, described as ingest describes them. */
 
-import { describeResource } from '../../src/catalog/describe/describe.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
-import { apiVersionOf } from '../../src/catalog/resources/resource.ts';
-import { chooseResources } from '../../src/catalog/resources/served.ts';
 import { relationTexts } from '../../src/cli/relation-texts.ts';
-import { declaredRelations } from '../../src/ingest/context/declared-relations.ts';
+import { describeCluster } from '../../src/ingest/cluster/describe-cluster.ts';
 import { connect } from '../../src/kube/client/connection.ts';
 import { RestClient } from '../../src/kube/client/rest-client.ts';
-import { discover } from '../../src/kube/discovery/discovery.ts';
-import { fetchOpenApi } from '../../src/kube/discovery/openapi.ts';
 import { type SimOptions, startSimCluster } from '../../src/sim/sim-cluster.ts';
 import { kubeconfigFolder } from './kubeconfig-file.ts';
 
-/** Starts a simulated cluster, describes what it serves with the shipped relations, and ends it. */
+/** Starts a simulated cluster, describes what it serves with the relations that `portolan demo` or a plain gateway reads, and ends it. */
 export async function describeSimulatedKinds(
   options: SimOptions = { objects: 'empty' },
   cluster = 'demo',
@@ -22,21 +17,9 @@ export async function describeSimulatedKinds(
   const folder = kubeconfigFolder();
   const connection = await connect({ kubeconfig: folder.file('config', sim.kubeconfig()), name: cluster });
   try {
-    const client = new RestClient(connection);
-    const { resources } = await discover(client);
-    const { chosen } = chooseResources(resources);
-    const openapi = await fetchOpenApi(client, [...new Set(chosen.map(apiVersionOf))]);
-    const relations = declaredRelations(
-      relationTexts({ relations: undefined, relationAnnotations: false, inferRelations: false }),
-    ).set;
-    return chosen.map((resource) =>
-      describeResource({
-        cluster,
-        resource,
-        relations,
-        schemas: openapi.documents.get(apiVersionOf(resource))?.schemas ?? {},
-      }),
-    );
+    const isDemo = options.objects === 'demo';
+    const relations = relationTexts({ relations: undefined, relationAnnotations: isDemo, inferRelations: isDemo });
+    return (await describeCluster(new RestClient(connection), cluster, { relations })).described;
   } finally {
     await connection.close();
     await sim.close();

@@ -6,8 +6,7 @@ import { PortolanError } from '../../base/errors.ts';
 const mostCharacters = 16_384;
 
 /**
- * The token of the Authorization header, or of the member `authorization` of `connection_init`, in any case. A WebSocket of a browser
- * cannot send headers. Null without one.
+ * The token of the Authorization header, or of `connection_init`, since a WebSocket of a browser cannot send headers. Null without one.
  * @throws PortolanError UNAUTHENTICATED for credentials of another form. The message omits them.
  */
 export function bearerToken({ header, connectionParams }: Credentials): string | null {
@@ -22,7 +21,19 @@ export function bearerToken({ header, connectionParams }: Credentials): string |
   );
 }
 
+/**
+ * What the payload of `connection_init` has as the value of the Authorization header. Clients have three habits: a member
+ * `authorization`, that member in `headers`, and a member `authToken` with the token alone. The case of the names does not matter.
+ */
 function paramOf(params: Readonly<Record<string, unknown>>): unknown {
-  const name = Object.keys(params).find((each) => each.toLowerCase() === 'authorization');
-  return name === undefined ? undefined : params[name];
+  const given = memberOf(params, 'authorization') ?? memberOf(memberOf(params, 'headers'), 'authorization');
+  if (given !== undefined) return given;
+  const token = memberOf(params, 'authtoken');
+  return typeof token === 'string' && !/^bearer /i.test(token) ? `Bearer ${token}` : token;
+}
+
+/** @param name in lower case */
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.entries(value).find(([each]) => each.toLowerCase() === name)?.[1];
 }

@@ -6,8 +6,11 @@
 import { z } from 'zod';
 import { GatewayClient, type RemoteConfig } from './gateway-client.ts';
 
+/** The `resource` of a cluster that cannot be reached or read. */
+export const wholeCluster = 'everything';
+
 export interface StatusRow {
-  /** plural.group; `everything` for a cluster that cannot be reached or read. */
+  /** plural.group; `wholeCluster` for a cluster that cannot be reached or read. */
   readonly resource: string;
   readonly cluster: string;
   /** This and the other nullable members are null for a resource that is only in /readyz. */

@@ -228,6 +228,41 @@ describe('what cannot be asked is one sentence that says what to do', () => {
   });
 });
 
+test('the rows of a cluster that cannot be read are not healthy', () => {
+  const now = 1_000_000_000_000;
+  const row = (resource: string, cluster: string, more: Partial<StatusRow> = {}): StatusRow => ({
+    resource,
+    cluster,
+    phase: 'WATCHING',
+    synced: true,
+    objects: 3,
+    lastEventAt: null,
+    staleSince: null,
+    namespaces: [],
+    restarts: [],
+    error: null,
+    failing: false,
+    ...more,
+  });
+  const gone = { phase: null, synced: null, objects: null, error: 'nothing listens', failing: true };
+  const resources = [row('everything', 'west', gone), row('pods', 'west'), row('nodes', 'west'), row('pods', 'east')];
+  const report = { url: '', ready: true, status: 'degraded', resources };
+  expect(statusTable(report, { shown: resources, fold: true }, now).split('\n').slice(1)).toEqual([
+    expect.stringMatching(/^everything +west .*nothing listens$/),
+    '2 possibly old in west: pods 3, nodes 3 (--all lists them)',
+    '1 healthy in east: pods 3 (--all lists them)',
+    '3 of 3 resources synced, 9 objects, 1 failing; degraded.',
+    '',
+  ]);
+  const all = statusTable(report, { shown: resources, fold: false }, now).split('\n').slice(1, -2);
+  expect(all.map((line) => line.split(/ +/).slice(0, 2))).toEqual([
+    ['everything', 'west'],
+    ['pods', 'west'],
+    ['nodes', 'west'],
+    ['pods', 'east'],
+  ]);
+});
+
 test.each([
   [-5000, '0s'],
   [59_999, '59s'],

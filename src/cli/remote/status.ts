@@ -5,7 +5,7 @@ import { oneLine } from '../../base/text/terminal-line.ts';
 import { textTable } from '../../base/text/text-table.ts';
 import type { Config } from '../../config/options.ts';
 import type { RemoteConfig } from './gateway-client.ts';
-import { askStatus, type StatusReport, type StatusRow } from './status-report.ts';
+import { askStatus, type StatusReport, type StatusRow, wholeCluster } from './status-report.ts';
 
 const titles = ['RESOURCE', 'CLUSTER', 'PHASE', 'OBJECTS', 'LAST EVENT', 'STALE', 'RESTARTS', 'ERROR'] as const;
 
@@ -25,19 +25,28 @@ export async function status(
 
 /**
  * The rows of `shown`, those that need attention first, and a summary line of all rows. `now` in milliseconds since the epoch.
- * @param rows with `fold`, healthy rows are one line for each cluster.
+ * @param fold healthy rows are one line for each cluster, and so are the rows of a cluster that cannot be read.
  */
 export function statusTable(
   report: StatusReport,
   { shown, fold }: { readonly shown: readonly StatusRow[]; readonly fold: boolean },
   now: number,
 ): string {
-  const healthy = shown.filter((row) => isHealthy(row, now));
-  const others = shown.filter((row) => !isHealthy(row, now));
+  const unread = new Set(shown.filter(({ resource }) => resource === wholeCluster).map(({ cluster }) => cluster));
+  const {
+    healthy = [],
+    old = [],
+    others = [],
+  } = Object.groupBy(shown, (row) => {
+    // Without the cluster, no row is healthy; what it waits for is said once.
+    if (unread.has(row.cluster) && row.resource !== wholeCluster && !row.failing) return 'old';
+    return isHealthy(row, now) ? 'healthy' : 'others';
+  });
   const troubled = [...others.filter(({ failing }) => failing), ...others.filter(({ failing }) => !failing)];
-  const ordered = fold ? troubled : [...troubled, ...healthy];
+  const ordered = fold ? troubled : [...troubled, ...old, ...healthy];
   const table = ordered.length === 0 ? '' : textTable([[...titles], ...ordered.map((row) => cellsOf(row, now))]);
-  const lines = [...(fold ? healthyLines(healthy) : []), summary(report)].map((line) => `${line}\n`);
+  const folded = fold ? [...foldedLines(old, 'possibly old'), ...foldedLines(healthy, 'healthy')] : [];
+  const lines = [...folded, summary(report)].map((line) => `${line}\n`);
   return `${table}${lines.join('')}`;
 }
 
@@ -51,17 +60,17 @@ function isHealthy({ failing, synced, error, phase, staleSince }: StatusRow, now
   return !failing && synced === true && error === null && current;
 }
 
-/** Maximum healthy resources that a line names, those with the most objects. */
+/** The most resources that a line names, those with the most objects. */
 const mostNamed = 4;
 
-function healthyLines(rows: readonly StatusRow[]): readonly string[] {
+function foldedLines(rows: readonly StatusRow[], state: string): readonly string[] {
   return [...Map.groupBy(rows, ({ cluster }) => cluster)].map(([cluster, of]) => {
     const largest = of.toSorted((a, b) => (b.objects ?? 0) - (a.objects ?? 0));
     const named = shortList(
       largest.map(({ resource, objects }) => `${resource} ${objects ?? 0}`),
       mostNamed,
     );
-    return oneLine(`${of.length} healthy in ${cluster}: ${named.join(', ')} (--all lists them)`);
+    return oneLine(`${of.length} ${state} in ${cluster}: ${named.join(', ')} (--all lists them)`);
   });
 }
 

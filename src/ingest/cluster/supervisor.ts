@@ -71,6 +71,8 @@ export class ClusterSupervisor {
   #reflectors: ReflectorSet | null = null;
   #uid: string | null = null;
   #error: string | null = null;
+  /** The time of the first failed attempt since the last good one; null after a good one. */
+  #unreadSince: number | null = null;
   #known = false;
   #remembered = false;
   #tried = false;
@@ -132,7 +134,7 @@ export class ClusterSupervisor {
       resourcesTotal: set.total,
       objects: set.objects,
       failing: failing.map((each) => ({ cluster: this.#name, ...each })),
-      stale: staleIn(this.#context.writer.states(this.#name)),
+      stale: staleIn(this.#context.writer.states(this.#name), this.#unreadSince),
       unmatched: this.#rediscovery.unmatched,
     };
   }
@@ -203,6 +205,7 @@ export class ClusterSupervisor {
         await this.#round(client, stop);
         const version = await serverVersion(client, stop);
         this.#error = null;
+        this.#unreadSince = null;
         this.#record({ version, error: null });
         this.#schedule.afterRound(this.#rediscovery.complete);
       } catch (error) {
@@ -325,6 +328,7 @@ export class ClusterSupervisor {
       this.#context.log[level]({ cluster: this.#name, error: message }, 'a cluster cannot be read; it is tried again');
     }
     this.#error = message;
+    this.#unreadSince ??= this.#context.clock.now();
     if (this.#claimed) this.#record({ version: null, error: message });
   }
 

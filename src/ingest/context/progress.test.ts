@@ -91,10 +91,17 @@ test('stale is what waits after an error or is not ingested, since the oldest of
     state('nodes', '', { phase: 'STOPPED', staleSince: 30 }),
     state('jobs', '', { phase: 'WATCHING', staleSince: 40 }),
     state('secrets', '', { phase: 'PARKED', error: 'forbidden', staleSince: null }, false),
-    state('leases', '', { phase: 'WATCHING' }),
+    state('leases', '', { phase: 'WATCHING', lastSignAt: 50 }),
+    state('services', '', { phase: 'POLLING', lastSignAt: 50 }, false),
+    state('configmaps', '', { phase: 'WATCHING', lastSignAt: 70 }),
   ];
-  expect(staleIn(states)).toEqual([
+  const waiting = [
     { cluster: 'east', key: 'pods', since: 10, phase: 'BACKOFF', error: 'full' },
     { cluster: 'east', key: 'nodes', since: 30, phase: 'STOPPED', error: null },
+  ];
+  expect(staleIn(states, null)).toEqual(waiting);
+  expect(staleIn(states, 60)).toEqual([
+    ...waiting,
+    { cluster: 'east', key: 'leases', since: 50, phase: 'WATCHING', error: null },
   ]);
 });

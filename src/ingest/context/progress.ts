@@ -82,17 +82,20 @@ export type IngestProgress = {
 
 /**
  * The resources that are not brought up to date now: their reflectors wait after an error, or do not run. A watch that is opened again
- * without an error is no reason.
+ * without an error is no reason. While the cluster itself cannot be read, an open watch must have given a sign: its connection may be dead.
+ * @param unreadSince since when the cluster cannot be read, in milliseconds since the epoch; null while it can
  */
-export function staleIn(states: readonly ResourceState[]): readonly StaleResource[] {
+export function staleIn(states: readonly ResourceState[], unreadSince: number | null): readonly StaleResource[] {
   const stale = new Map<string, StaleResource>();
   for (const { handle, status, synced } of states) {
-    const { error, phase, staleSince } = status;
-    if (!synced || staleSince === null || (error === null && phase !== 'STOPPED')) continue;
+    const { error, phase, staleSince, lastSignAt } = status;
+    const waits = error !== null || phase === 'STOPPED';
+    const isSilent = unreadSince !== null && lastSignAt !== null && lastSignAt < unreadSince;
+    const since = staleSince ?? (isSilent ? lastSignAt : null);
+    if (!synced || since === null || !(waits || isSilent)) continue;
     const { cluster, key } = handle;
     const known = stale.get(key);
-    if (known === undefined || staleSince < known.since)
-      stale.set(key, { cluster, key, since: staleSince, phase, error });
+    if (known === undefined || since < known.since) stale.set(key, { cluster, key, since, phase, error });
   }
   return [...stale.values()];
 }

@@ -34,6 +34,12 @@ test('the oldest of some kinds in a cluster', () => {
   staleness.set([pods, nodes, { ...nodes, cluster: 'east', since: 1 }]);
   expect(staleness.since('west', ['pods', 'nodes', 'jobs'])).toBe(10);
   expect(staleness.since('west', ['jobs'])).toBeNull();
+  // The watch is open, and its cluster cannot be read.
+  const jobs = { ...pods, key: 'jobs', phase: 'WATCHING', error: null } as const;
+  staleness.set([jobs]);
+  expect(staleness.since('west', ['jobs'])).toBeNull();
+  staleness.set([{ ...jobs, phase: 'STOPPED' }]);
+  expect(staleness.since('west', ['jobs'])).toBe(20);
 });
 
 test('a stored state is shown as ingest says', () => {

@@ -76,11 +76,15 @@ export class Staleness {
     });
   }
 
-  /** Since when any of the kinds is stale in the cluster; null if none is. */
+  /**
+   * Since when any of the kinds is not ingested in the cluster, or waits after an error; null if none does. An open watch on a cluster that
+   * cannot be read does not count: rights end by this time, and one failed attempt must not end them.
+   */
   since(cluster: string, keys: readonly string[]): number | null {
     let oldest: number | null = null;
     for (const each of this.#all) {
       if (each.cluster !== cluster || !keys.includes(each.key)) continue;
+      if (each.error === null && each.phase !== 'STOPPED') continue;
       oldest = Math.min(oldest ?? each.since, each.since);
     }
     return oldest;

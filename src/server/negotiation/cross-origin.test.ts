@@ -11,6 +11,7 @@ import { fixedRights } from '../../access/rights.ts';
 import { unrestricted } from '../../access/scope.ts';
 import { silentLogger } from '../../base/log.ts';
 import { type RunningServer, startServer } from '../http-server.ts';
+import { CrossOrigin } from './cross-origin.ts';
 
 const allowed = ['https://console.example.com', 'http://localhost:5173'];
 
@@ -243,7 +244,14 @@ test('a page without an origin is refused too', async () => {
 test("the gateway's own pages, pages behind a proxy that keeps the Host, and programs need no permission", async () => {
   const { server } = await world();
   const own = `http://127.0.0.1:${server.port}`;
-  const ways = [{ origin: own }, { origin: 'http://localhost:3000', host: 'localhost:3000' }, {}];
+  const ways = [
+    { origin: own },
+    { origin: 'http://localhost:3000', host: 'localhost:3000' },
+    // As Apollo iOS sends them with a WebSocket.
+    { origin: own.replace('http', 'ws') },
+    { origin: 'ws://localhost', host: 'localhost:80' },
+    {},
+  ];
   for (const headers of ways) {
     const answer = await ask(server, 'POST', '/graphql', headers, documents[0]);
     expect(answer.status).toBe(200);
@@ -290,4 +298,18 @@ test('the log names a refused origin once, and a page that makes up origins does
     }
   }
   expect(logged).toHaveLength(16);
+});
+
+test.each([
+  ['https://gateway.example', 'gateway.example', true],
+  ['wss://gateway.example', 'gateway.example:443', true],
+  ['wss://gateway.example:8443', 'gateway.example:8443', true],
+  ['ws://gateway.example', 'gateway.example', false],
+  ['ws://gateway.example', 'gateway.example:80', false],
+  ['http://gateway.example', 'gateway.example:443', false],
+  ['wss://gateway.example', 'gateway.example:80', false],
+  ['wss://gateway.example.evil.example', 'gateway.example:443', false],
+])('with TLS, %s asked at %s is the gateway itself: %s', (origin, host, isOwn) => {
+  const rule = new CrossOrigin(() => [], silentLogger, true);
+  expect(rule.refusalOf({ method: 'GET', url: '/graphql', headers: { origin, host } }) === null).toBe(isOwn);
 });

@@ -1,6 +1,6 @@
 /**
  * Which pages may use the gateway. The HTTP server asks before any other part sees a request, so Yoga, prepared answers and WebSockets
- * follow one rule. It concerns browsers alone: other clients send no Origin.
+ * follow one rule. It concerns browsers: most other clients send no Origin.
  *
  *   no Origin, or the gateway's own (its host is the request's Host)   goes on; with TLS, only the origin of https is its own
  *   an Origin of --allow-origin                                        goes on; CORS headers let the page read the answer
@@ -25,6 +25,9 @@ const forced =
 const preflightSeconds = '7200';
 /** Refused origins that are logged, each once. Any page can make an entry, so there is a limit. */
 const mostLogged = 16;
+
+/** A URL without a port has these. */
+const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'ws:': 80, 'https:': 443, 'wss:': 443 };
 
 /** An answer to a refused request. */
 export interface Refusal {
@@ -86,11 +89,15 @@ export class CrossOrigin {
     return false;
   }
 
-  /** Is the page one of the gateway itself, or of a proxy that passes its Host on? */
+  /**
+   * Is the page one of the gateway itself, or of a proxy that passes its Host on? Apollo iOS sends the URL of the WebSocket as its Origin,
+   * and a Host with the default port.
+   */
   #isOwn(origin: string, host: string | undefined): boolean {
     if (!URL.canParse(origin)) return false;
     const { protocol, host: own } = new URL(origin);
-    return own === host && !(this.#isTls && protocol !== 'https:');
+    if (this.#isTls && protocol !== 'https:' && protocol !== 'wss:') return false;
+    return own === host || `${own}:${defaultPorts[protocol]}` === host;
   }
 }
 

@@ -96,7 +96,23 @@ test.each<[string, string, Readonly<Record<string, unknown>>]>([
   const { data, error } = await ask(query, variables);
   expect(data ?? null).toBeNull();
   expect(error?.extensions).toMatchObject({ code: 'QUERY_TOO_COSTLY', asked: expect.any(Number) });
-  expect(error?.message).toMatch(/could give \d+ values; at most (1000|20000) are allowed/);
+  expect(error?.message).toMatch(/could give \d+ values.*; at most (1000|20000) are allowed/);
+});
+
+test.each([
+  ['full pages', '{ exampleComWidgets(first: 100) { nodes { raw owners { nodes { id } } } } }', 1000],
+  [
+    'full lists inside objects',
+    '{ exampleComWidgets(first: 20) { nodes { owned(first: 30) { nodes { owned(first: 50) { nodes { id } } } } } } }',
+    20_000,
+  ],
+])('the message, its details and the cost of the answer have the same numbers: %s', async (_what, query, allowed) => {
+  const ask = await world({ maxCost: 1000 });
+  const { error, cost } = await ask(query);
+  const [asked, limit] = [...(error?.message ?? '').matchAll(/\d+/g)].map(Number);
+  expect(limit).toBe(allowed);
+  expect(error?.extensions).toEqual({ code: 'QUERY_TOO_COSTLY', asked, allowed });
+  expect(cost).toEqual({ asked, allowed, spent: 0 });
 });
 
 test('lists inside objects are charged by the objects that they have', async () => {

@@ -1,0 +1,87 @@
+/**
+ * Every entry point checks the parameters of a request here, before it reads a document. The Yoga plugin does it for HTTP and event streams,
+ * websocket.ts for WebSockets, query-request.ts for the front of kept and prepared answers.
+ *
+ *   extensions.persistedQuery without a query   refused, so that the client sends the whole query
+ *   extensions.persistedQuery with a query      the query is answered
+ *   operationName ""                            the same as none
+ *   a list of requests                          refused; the message names the remedy
+ *   variables or extensions of a GET            refused if they are not JSON
+ */
+import { GraphQLError } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+
+interface Parameters {
+  readonly query?: string | null | undefined;
+  readonly operationName?: string | null | undefined;
+  readonly extensions?: unknown;
+}
+
+/**
+ * Clients decide by the message. Apollo Client and urql look for NotSupported first: they then send no more hashes. Apollo iOS and Apollo
+ * Kotlin send the whole query only after NotFound. So the answer has both.
+ */
+const unknownHash = [
+  ['PersistedQueryNotSupported', 'PERSISTED_QUERY_NOT_SUPPORTED'],
+  ['PersistedQueryNotFound', 'PERSISTED_QUERY_NOT_FOUND'],
+] as const;
+
+/**
+ * The parameters, without an operation name that is empty.
+ * @throws AggregateError of GraphQLErrors for the hash of a query without the query.
+ */
+export function acceptedParameters<P extends Parameters>(params: P): P {
+  if ((params.query ?? '') === '' && hashOf(params.extensions) !== undefined) {
+    // Apollo iOS reads no error of an answer with another status.
+    const http = { status: 200 };
+    throw new AggregateError(
+      unknownHash.map(([message, code]) => new GraphQLError(message, { extensions: { code, http } })),
+    );
+  }
+  if (params.operationName !== '') return params;
+  const { operationName: _, ...others } = params;
+  return others as P;
+}
+
+/** Do the extensions of a query over HTTP change nothing of its answer? Clients put hashes and their own names there. */
+export function areIgnored(extensions: unknown): boolean {
+  if (extensions === undefined || extensions === null) return true;
+  return typeof extensions === 'object' && !Array.isArray(extensions) && !('portolan' in extensions);
+}
+
+/** The persisted query in the extensions, whatever a client has put there; undefined without one. */
+export function hashOf(extensions: unknown): unknown {
+  return (extensions as { readonly persistedQuery?: unknown } | null | undefined)?.persistedQuery ?? undefined;
+}
+
+function badRequest(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
+}
+
+/** Yoga calls it before its own checks of the parameters. */
+export function useRequestParameters(): Plugin {
+  return {
+    onRequestParse({ request, requestParser, setRequestParser }) {
+      if (request.method === 'GET' && requestParser !== undefined) {
+        setRequestParser((given) => {
+          try {
+            return requestParser(given);
+          } catch {
+            throw badRequest('The parameters variables and extensions of a GET must be JSON.');
+          }
+        });
+      }
+      return {
+        onRequestParseDone({ requestParserResult }) {
+          if (!Array.isArray(requestParserResult)) return;
+          throw badRequest(
+            'The body is a list of requests, and this gateway answers one request at a time. Turn batching off in the client; with Apollo Client, use HttpLink instead of BatchHttpLink.',
+          );
+        },
+      };
+    },
+    onParams({ params, setParams }) {
+      setParams(acceptedParameters(params));
+    },
+  };
+}
