@@ -13,7 +13,7 @@ const theFoos =
 const notACursor = '"abc" is not a cursor; use one from pageInfo or an edge, just as it was given.';
 
 /** A query, and how the message of its first error ends. */
-const slips: readonly (readonly [query: string, end: string, variables?: Record<string, unknown>])[] = [
+const slips: [query: string, end: string, variables?: Record<string, unknown>][] = [
   // Arguments of lists, as Prisma, Hasura, Steve and REST have them.
   [pods('where: {}'), 'Write filter: {metadata: {name: {eq: "web"}}}.'],
   [pods('name: "web"'), 'Write filter: {metadata: {name: {eq: "web"}}}.'],
@@ -108,6 +108,11 @@ const slips: readonly (readonly [query: string, end: string, variables?: Record<
     'Portolan reads: write with kubectl or to the API server, and queries and subscriptions show the change.',
   ],
   ['', 'The document is empty; write one, such as { pods { totalCount } }.'],
+  // Kinds.
+  [
+    '{ objects(kinds: ["pdos"]) { totalCount } }',
+    'did you mean "pods"? Name it by its type (Pod), its list (pods), plural.group (deployments.apps), a short name (po) or a category (all).',
+  ],
   // Names that members of every object of JavaScript have.
   [
     found('constructor'),
@@ -116,7 +121,18 @@ const slips: readonly (readonly [query: string, end: string, variables?: Record<
   [pods('constructor: 1'), 'pods takes filter, orderBy, first, after, last, before, offset.'],
 ];
 
-test.each(slips)('%s', async (query, end, variables) => {
+test.each(slips)('%s', async (query: string, end: string, variables?: Record<string, unknown>) => {
   const { errors = [] } = await ask(gateway.url, query, variables);
   expect(errors[0]?.message.slice(-end.length)).toBe(end);
+});
+
+test('short names and categories name kinds', async () => {
+  const { data } = await ask<Record<string, { readonly totalCount: number }>>(
+    gateway.url,
+    `{ po: objects(kinds: ["po"]) { totalCount } pods { totalCount } both: objects(kinds: ["po", "all"]) { totalCount }
+      all: objects(kinds: ["all"]) { totalCount } }`,
+  );
+  expect(data?.['po']).toEqual(data?.['pods']);
+  expect(data?.['both']).toEqual(data?.['all']);
+  expect(data?.['all']?.totalCount).toBeGreaterThan(data?.['pods']?.totalCount ?? 0);
 });
