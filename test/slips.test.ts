@@ -136,3 +136,12 @@ test('short names and categories name kinds', async () => {
   expect(data?.['both']).toEqual(data?.['all']);
   expect(data?.['all']?.totalCount).toBeGreaterThan(data?.['pods']?.totalCount ?? 0);
 });
+
+test('a text in another letter case finds nothing, with a warning', async () => {
+  const query = '{ pods(filter: {status: {phase: {eq: "running"}}}) { totalCount } }';
+  const { data, extensions } = await ask<{ pods: unknown }>(gateway.url, query);
+  expect(data?.pods).toEqual({ totalCount: 0 });
+  expect(extensions?.['portolan']).toMatchObject({
+    warnings: [{ path: ['pods'], message: expect.stringContaining('there is status.phase "running"') }],
+  });
+});
