@@ -34,8 +34,8 @@ export async function warnOfUnknownNames(
 }
 
 /**
- * For a list of one kind without a match. Looks at the rows of the view only. What was counted is kept until the kind changes, so the same
- * question again costs nothing.
+ * For a list of one kind without a match. Looks at the rows of the view only. The count is kept until the kind changes, so the same
+ * question costs nothing the next time.
  */
 export async function warnOfLetterCase(
   operation: Operation,

@@ -1,6 +1,6 @@
 /** Words of other APIs, and what Portolan has instead. The hints of errors (hints.ts) show it. */
 
-/** What is shown for some arguments, if the field takes the argument `needs`. */
+/** The replacement of some arguments, if the field takes the argument `needs`. */
 export interface ArgumentWords {
   readonly words: readonly string[];
   readonly needs: string;
@@ -31,7 +31,7 @@ export const argumentWords: readonly ArgumentWords[] = [
   { words: ['kind', 'type', 'types', 'resources'], needs: 'kinds', instead: 'kinds: ["Pod"]' },
 ];
 
-/** What is written instead of a field: the first of the fields that the type has. */
+/** Replacements of fields. The first one that the type has is shown. */
 export const fieldWords = words<readonly string[]>({
   items: ['nodes', 'changes'],
   data: ['nodes', 'raw'],
@@ -46,14 +46,14 @@ export const fieldWords = words<readonly string[]>({
   manifest: ['yaml'],
 });
 
-/** What is written instead of a selection below a field that has none. */
+/** Replacements of fields with a selection, if they have no subfields. */
 export const leafWords = words({
   labels: 'label(key: "app") for one label, or labels for all',
   annotations: 'annotation(key: "…") for one annotation, or annotations for all',
   raw: 'value(path: "spec.replicas") for one value, or raw for all',
 });
 
-/** What is written instead of a root field of queries. */
+/** Replacements of root fields of queries. */
 export const rootWords = words({
   node: 'object(id: "…")',
   get: 'object(id: "…")',

@@ -263,7 +263,7 @@ interface Below {
   readonly fields: Fields;
 }
 
-/** The objects that belong to the one with these fields, without those that it is related to. */
+/** The fields that hold objects, without relations to other objects. */
 function objectsBelow(fields: Fields): readonly Below[] {
   return Object.values(fields)
     .filter((field) => field.args.length === 0 && factsOf(field).plain?.is !== 'related')
@@ -293,7 +293,7 @@ function wrapped(fields: InputFields, value: string): readonly string[] {
   return some === undefined ? [] : wrapped(below(some), value).map((inner) => `{some: ${inner}}`);
 }
 
-/** What is written instead of an unknown field of an input object. */
+/** Replacements of an unknown field of an input object. */
 function insteadOf(fields: InputFields, name: string): readonly string[] {
   if (isOrder(fields)) return [anOrder];
   const bare = name.replace(/^_/, '');
