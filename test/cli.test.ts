@@ -126,7 +126,6 @@ describe('help', () => {
       'Unknown option --appolo; did you mean --apollo? See portolan client-config --help.',
     ],
     [['rbac', '--wildcard'], 'Unknown option --wildcard; did you mean --wildcards? See portolan rbac --help.'],
-    [['can', 'list', 'pods'], 'Required option --as <user> not specified. See portolan can --help.'],
     [['can', '--as', 'alice', 'list'], 'Missing required argument resource. See portolan can --help.'],
     [['serve', '--port'], 'Option --port <number> argument missing. See portolan serve --help.'],
     [
@@ -473,6 +472,12 @@ describe('rbac and can', () => {
     const { code, out, err } = await run([command, ...words, '--kubeconfig', kubeconfig('http://127.0.0.1:9')]);
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(/^portolan: Nothing listens at the address of the API server [^\n]+\.\n$/);
+  });
+
+  test('both need no cluster with --demo, and can no user', async () => {
+    const [roles, answer] = await Promise.all([run(['rbac', '--demo']), run(['can', 'delete', 'no', '--demo'])]);
+    expect(roles).toMatchObject({ code: 0, err: '', out: expect.stringContaining('kind: ClusterRole\n') });
+    expect(answer).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/^yes\n/) });
   });
 
   test('can reads its words, groups with commas and the namespace', async () => {

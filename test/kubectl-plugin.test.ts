@@ -45,6 +45,7 @@ while :; do sleep 0.05; done`
   const program = `#!/bin/sh
 [ "$1" = get ] || trap 'echo ended >> ${notes}; exit 0' TERM
 echo "$*" >> ${notes}
+if [ "$2" = namespace ]; then [ "$3" = gateways ] && exit 0; echo "Error from server (NotFound): namespaces \\"$3\\" not found" >&2; exit 1; fi
 if [ "$1" = get ]; then exec cat ${join(folder.dir, 'services.json')}; fi
 ${body}
 `;
@@ -220,6 +221,13 @@ describe('kubectl portolan watch', () => {
 describe('one sentence says what to do', () => {
   test.each([
     ['there is no Service', [], [], 'There is no Service with the label app.kubernetes.io/name=portolan'],
+    ['the namespace is not there', [], ['-n', 'nope'], 'There is no namespace nope in the cluster'],
+    [
+      'there is no Service in the namespace',
+      [],
+      ['-n', 'gateways'],
+      'in the namespace gateways: name that of the gateway',
+    ],
     ['there are several', [{ name: 'a' }, { name: 'b' }], [], 'choose one with --service (a, b)'],
     ['a flag has no value', [], ['-n'], '-n needs a value'],
   ])('%s', async (_what, found, flags, message) => {

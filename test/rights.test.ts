@@ -237,6 +237,13 @@ describe('portolan can', () => {
     });
   });
 
+  test('asks for the user of the kubeconfig without --as', async () => {
+    const { code, text } = await asked({ as: undefined, groups: [], verb: 'delete', target: 'nodes' }, { json: true });
+    expect(code).toBe(0);
+    expect(JSON.parse(text).user).toMatchObject({ user: 'admin', groups: expect.arrayContaining(['system:masters']) });
+    await expect(asked({ as: undefined })).rejects.toThrow('--as-group, --as-uid and --as-user-extra need --as.');
+  });
+
   test('says no, and in which namespaces it would be allowed', async () => {
     expect(await asked({})).toEqual({
       code: 1,

@@ -5,7 +5,7 @@
 
 import { expect, test } from 'vitest';
 import { fixedRights } from '../src/access/rights.ts';
-import { noRows, type Scope, unrestricted } from '../src/access/scope.ts';
+import { allRows, noRows, type Scope, unrestricted } from '../src/access/scope.ts';
 import { encodeObjectId } from '../src/query/plan/object-id.ts';
 import { answerPair } from './kit/answer-pair.ts';
 import { made } from './kit/engine-fixture.ts';
@@ -188,4 +188,19 @@ test('only callers who see all objects get an explanation: others would learn fr
       expect(warnings?.[0].message ?? '').toContain(mayRead ? '' : 'The explanation is left out');
     }
   }
+});
+
+test('a warning of letter case tells nothing of hidden objects', async () => {
+  const query = '{ exampleComWidgets(filter: { status: { phase: { eq: "ready" } } }) { totalCount nodes { id } } }';
+  const warningsOf = async (scope: Scope): Promise<unknown> => {
+    const rights = fixedRights(() => ({ id: 'test', of: () => scope }));
+    const { ask, fixture } = await answerPair({ engine: { rights } });
+    await fixture.declare(widget());
+    await fixture.sync(widgets, [made({ name: 'w', namespace: 'hidden', status: { phase: 'Ready' } })]);
+    const [prepared, executed] = await ask(JSON.stringify({ query }));
+    expect(prepared.text).toBe(executed.text);
+    return JSON.parse(executed.text).extensions.portolan.warnings;
+  };
+  expect(await warningsOf(allRows)).toHaveLength(1);
+  expect(await warningsOf(inOneNamespace)).toBeUndefined();
 });

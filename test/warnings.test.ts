@@ -71,3 +71,26 @@ test('groups by a name that merge clusters are named; those by cluster, or of on
   expect(await groups('["status.phase"]')).toBeUndefined();
   expect(await groups('["metadata.name"]', '(filter: { clusters: ["east"] })')).toBeUndefined();
 });
+
+test.each([
+  ['spec: { name: { eq: "X" } }', 'spec.name "X"'],
+  ['spec: { name: { in: ["Y", "X"] } }, metadata: { name: { eq: "A" } }', 'metadata.name "A" and spec.name "Y", "X"'],
+  ['spec: { name: { startsWith: "X" } }', 'spec.name "X"'],
+])('a text that differs by letter case is named where nothing matches: %s', async (filter, texts) => {
+  const warnings = await world();
+  const message = `Letter case counts, and only in another one there is ${texts}: write it so, or add ignoreCase: true.`;
+  const at = (path: string) => [{ path: [path], message }];
+  expect(await warnings(`{ exampleComWidgets(filter: { ${filter} }) { nodes { metadata { name } } } }`)).toEqual(
+    at('exampleComWidgets'),
+  );
+  expect(await warnings(`{ n: exampleComWidgets(filter: { ${filter} }) { totalCount } }`)).toEqual(at('n'));
+});
+
+test.each([
+  'spec: { name: { eq: "z" } }',
+  'spec: { name: { eq: "X", ignoreCase: true } }',
+  'spec: { name: { ne: "X" } }',
+])('no warning of letter case for %s', async (filter) => {
+  const warnings = await world();
+  expect(await warnings(`{ exampleComWidgets(filter: { ${filter} }) { totalCount } }`)).toBeUndefined();
+});

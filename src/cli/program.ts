@@ -125,7 +125,10 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of the
     .argument('<verb>', 'get, list, watch, create, update, patch, delete, …')
     .argument('<resource>', 'pods, po, Deployment, deployments.apps/scale, or a path such as /metrics')
     .argument('[name]', 'the name of one object')
-    .requiredOption('--as <user>', 'the user; a service account is system:serviceaccount:NAMESPACE:NAME')
+    .option(
+      '--as <user>',
+      'the user (default: the one of the kubeconfig); a service account is system:serviceaccount:NAMESPACE:NAME',
+    )
     .option(
       '--as-group <group>',
       'a group of the user, repeated for several; those that Kubernetes adds are added',
@@ -211,7 +214,7 @@ function questionOf(command: Command): Question {
 }
 
 interface QuestionFlags {
-  readonly as: string;
+  readonly as?: string;
   readonly asGroup?: readonly string[];
   readonly asUid?: string;
   readonly asUserExtra?: readonly string[];

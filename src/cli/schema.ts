@@ -1,10 +1,7 @@
 /** `portolan schema`: the SDL of a cluster, or of some of its kinds. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { printSchema as printSdl } from 'graphql';
 import { PortolanError } from '../base/errors.ts';
 import { standardError, standardOutput } from '../base/output/standard-streams.ts';
-import { temporaryFolder } from '../base/temporary-folder.ts';
 import { oneLine } from '../base/text/terminal-line.ts';
 import { assembleCatalog } from '../catalog/assemble.ts';
 import type { DescribedResource } from '../catalog/resources/catalog.ts';
@@ -17,8 +14,8 @@ import { selects } from '../ingest/context/selection.ts';
 import { type ClusterOptions, connect } from '../kube/client/connection.ts';
 import { explainConnectionFailure } from '../kube/client/explain.ts';
 import { RestClient } from '../kube/client/rest-client.ts';
-import { spawnSimCluster } from '../sim/spawn-sim.ts';
 import { clustersOf } from './options/clusters-of.ts';
+import { onDemoCluster } from './options/demo-cluster.ts';
 import { refuseUnmatched } from './options/refuse-unmatched.ts';
 import { demoConfig, relationTexts } from './relation-texts.ts';
 
@@ -27,11 +24,10 @@ import { demoConfig, relationTexts } from './relation-texts.ts';
  * @throws PortolanError NOT_FOUND when a name of --kinds matches no resource, or --exclude leaves none.
  */
 export async function printSchema(config: Config): Promise<number> {
-  const described: DescribedResource[] = [];
   const relations = relationTexts(config.demo ? demoConfig(config) : config);
-  for await (const found of config.demo ? describeDemo(relations) : describeAll(clustersOf(config), relations)) {
-    described.push(...found);
-  }
+  const described = config.demo
+    ? await onDemoCluster((cluster) => describeAll([cluster], relations))
+    : await describeAll(clustersOf(config), relations);
   const chosen = described.filter(({ resource }) =>
     selects(resource, { include: config.kinds, exclude: config.exclude }),
   );
@@ -58,10 +54,11 @@ export async function printSchema(config: Config): Promise<number> {
   return 0;
 }
 
-async function* describeAll(
+async function describeAll(
   clusters: readonly ClusterOptions[],
   relations: RelationTexts,
-): AsyncGenerator<readonly DescribedResource[]> {
+): Promise<readonly DescribedResource[]> {
+  const found: DescribedResource[] = [];
   for (const options of clusters) {
     const connection = await connect(options);
     try {
@@ -70,24 +67,12 @@ async function* describeAll(
       });
       for (const { resource, message } of problems)
         standardError.write(`portolan: ${oneLine(`${resource} is left out: ${message}`)}\n`);
-      yield described;
+      found.push(...described);
     } catch (error) {
       throw explainConnectionFailure(error, connection);
     } finally {
       await connection.close();
     }
   }
-}
-
-async function* describeDemo(relations: RelationTexts): AsyncGenerator<readonly DescribedResource[]> {
-  const cluster = await spawnSimCluster({ objects: 'demo', pods: 0, churn: false });
-  const folder = temporaryFolder('portolan-schema-');
-  try {
-    const kubeconfig = join(folder.path, 'kubeconfig.yaml');
-    writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-    yield* describeAll([{ name: 'demo', kubeconfig }], relations);
-  } finally {
-    folder.remove();
-    await cluster.close();
-  }
+  return found;
 }

@@ -3,13 +3,20 @@
  *
  *   `Pod`, `pods`, `pods` (resourceKey), `deployments.apps`   one kind
  *   `Certificate`                                             one kind, if only one kind has this Kind
+ *   `po`                                                      one kind by its short name
+ *   `all`                                                     the kinds of a category, as in kubectl
  *   `*.cert-manager.io`                                       all kinds whose type, list or resourceKey matches
+ *
+ * A word means the first of these that there is. So no short name and no category changes the meaning of another name. A short name of
+ * several kinds means the one of Kubernetes itself, the core group first: a CRD that comes later does not take it.
  */
 import { createHash } from 'node:crypto';
 import { PortolanError } from '../base/errors.ts';
+import { isOwnGroup } from '../catalog/names/reserved-names.ts';
+import { didYouMean } from '../catalog/paths/did-you-mean.ts';
 import { textOfKind } from '../catalog/relations/relation.ts';
 import type { Catalog, CatalogKind } from '../catalog/resources/catalog.ts';
-import { namePattern } from '../catalog/resources/resource.ts';
+import { namePattern, type Resource } from '../catalog/resources/resource.ts';
 
 /** Immutable; made from one catalog. */
 export interface ServedKinds {
@@ -25,17 +32,20 @@ export interface ServedKinds {
   /** The kind of a group and a Kind. */
   kindOf(group: string, kind: string): CatalogKind | undefined;
   /**
-   * The kinds that a caller's words name. A word is a GraphQL type, a list root, a resourceKey or an unambiguous Kind. `*` in a
-   * word matches any text.
-   * @throws PortolanError BAD_USER_INPUT for a word without `*` that names no kind or several, or a pattern that matches no kind.
+   * The kinds that a caller's words name. A word is a GraphQL type, a list root, a resourceKey, an unambiguous Kind, a short name or a
+   * category. `*` in a word matches any text.
+   * @throws PortolanError BAD_USER_INPUT for a word that names no kind, or for a name of several.
    */
   kinds(words: readonly string[]): readonly CatalogKind[];
+  /** Does the word stand for a set of kinds: is it a category, or has it a `*`? */
+  isSet(word: string): boolean;
 }
 
 /** @param kinds the served kinds of the catalog. A kind whose types could not be built is left out. */
 export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): ServedKinds {
   const byKey = new Map(kinds.map((kind) => [kind.key, kind]));
   const byWord = wordsOf(kinds);
+  const categories = categoriesOf(kinds, byWord);
   // The first of several kinds, as in relations of the catalog.
   const byText = new Map(kinds.toReversed().map((kind) => [textOfKind(kind.resource), kind]));
   return {
@@ -46,7 +56,12 @@ export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): Se
     kind: (key) => byKey.get(key),
     kindOf: (group, kind) => byText.get(textOfKind({ group, kind })),
     kinds: (words) =>
-      words.flatMap((word) => (word.includes('*') ? kindsOfPattern(byKey, word) : kindOfWord(byWord, word))),
+      words.flatMap((word) =>
+        word.includes('*')
+          ? kindsOfPattern(byKey, word)
+          : (categories.get(word) ?? kindOfWord(byWord, categories, word)),
+      ),
+    isSet: (word) => word.includes('*') || categories.has(word),
   };
 }
 
@@ -62,7 +77,38 @@ function wordsOf(kinds: readonly CatalogKind[]): ReadonlyMap<string, readonly Ca
     if (known === undefined) words.set(name, [kind]);
     else if (!known.includes(kind) && known.every((other) => other.names.type !== name)) known.push(kind);
   }
+  for (const [name, some] of byNames(kinds, ({ shortNames }) => shortNames)) {
+    if (!words.has(name)) words.set(name, preferred(some));
+  }
   return words;
+}
+
+/** The core group before the other groups of Kubernetes, and these before all others. */
+function preferred(kinds: CatalogKind[]): CatalogKind[] {
+  for (const isBetter of [(group: string) => group === '', isOwnGroup]) {
+    const found = kinds.filter(({ resource }) => isBetter(resource.group));
+    if (found.length > 0) return found;
+  }
+  return kinds;
+}
+
+/** The categories that are no name of a kind. */
+function categoriesOf(
+  kinds: readonly CatalogKind[],
+  words: ReadonlyMap<string, readonly CatalogKind[]>,
+): ReadonlyMap<string, readonly CatalogKind[]> {
+  return new Map([...byNames(kinds, ({ categories }) => categories)].filter(([name]) => !words.has(name)));
+}
+
+function byNames(
+  kinds: readonly CatalogKind[],
+  namesOf: (resource: Resource) => readonly string[],
+): ReadonlyMap<string, CatalogKind[]> {
+  const found = new Map<string, CatalogKind[]>();
+  for (const kind of kinds) {
+    for (const name of new Set(namesOf(kind.resource))) found.set(name, [...(found.get(name) ?? []), kind]);
+  }
+  return found;
 }
 
 function kindsOfPattern(kinds: ReadonlyMap<string, CatalogKind>, pattern: string): readonly CatalogKind[] {
@@ -74,20 +120,26 @@ function kindsOfPattern(kinds: ReadonlyMap<string, CatalogKind>, pattern: string
   throw new PortolanError('BAD_USER_INPUT', `No kind fits ${JSON.stringify(pattern)}.`);
 }
 
-function kindOfWord(words: ReadonlyMap<string, readonly CatalogKind[]>, word: string): CatalogKind {
+function kindOfWord(
+  words: ReadonlyMap<string, readonly CatalogKind[]>,
+  categories: ReadonlyMap<string, unknown>,
+  word: string,
+): CatalogKind {
   const found = words.get(word) ?? [];
   const [only] = found;
   if (only === undefined) {
+    const similar = didYouMean(word, [...words.keys(), ...categories.keys()]);
+    const hint = similar === null ? 'name' : `did you mean ${JSON.stringify(similar)}? Name`;
     throw new PortolanError(
       'BAD_USER_INPUT',
-      `There is no kind ${JSON.stringify(word)}; name it by its type (Pod), its list (pods) or plural.group (deployments.apps).`,
+      `There is no kind ${JSON.stringify(word)}; ${hint} it by its type (Pod), its list (pods), plural.group (deployments.apps), a short name (po) or a category (all).`,
     );
   }
   if (found.length > 1) {
     const types = found.map(({ names }) => names.type).join(', ');
     throw new PortolanError(
       'BAD_USER_INPUT',
-      `${JSON.stringify(word)} is the kind of several groups; say which: ${types}.`,
+      `${JSON.stringify(word)} names kinds of several groups; say which: ${types}.`,
     );
   }
   return only;

@@ -1,12 +1,18 @@
-/** Warns of clusters and namespaces of a filter that do not exist. An empty answer does not show that they were misspelt. */
+/** Warns of filters without a match that are probably misspelt: an empty answer does not show it. */
+import { conditionsOnLetterCase, withoutLetterCase } from '../query/plan/comparison.ts';
 import { type Filter, namesIn } from '../query/plan/filter.ts';
+import type { ListPlan } from '../query/plan/plan.ts';
+import { ScanBudget } from '../query/plan/scan-budget.ts';
 import { knownNamespaces } from '../query/read/known-namespaces.ts';
 import type { View } from '../query/sql/view.ts';
 import type { Lease } from '../store/types/lease.ts';
 import type { Operation } from './operation.ts';
 import type { ResponsePath } from './operation-trace.ts';
 
-/** For a list without a match. Reads nothing for a filter that names no namespace. */
+/** Objects whose bodies may be read for a warning. */
+const mostBodies = 1000;
+
+/** Names the clusters and namespaces that do not exist. Reads nothing for a filter that names no namespace. */
 export async function warnOfUnknownNames(
   operation: Operation,
   filter: Filter,
@@ -25,4 +31,27 @@ export async function warnOfUnknownNames(
   for (const name of namespaces.filter((each) => each !== '' && !known.has(each))) {
     operation.warn(path, `There is no namespace ${JSON.stringify(name)} in any cluster.`);
   }
+}
+
+/**
+ * For a list of one kind without a match. Looks at the rows of the view only. The count is kept until the kind changes, so the same
+ * question costs nothing the next time.
+ */
+export async function warnOfLetterCase(
+  operation: Operation,
+  { kinds, filter }: Pick<ListPlan, 'kinds' | 'filter'>,
+  path: ResponsePath,
+  lease: Lease,
+  view: View,
+): Promise<void> {
+  const folded = withoutLetterCase(filter);
+  if (folded === null || kinds.length !== 1) return;
+  const plan = { kinds, filter: folded };
+  const found = await operation.source.counts.count(lease, view, plan, 1, new ScanBudget(mostBodies));
+  if (found !== 1) return;
+  const texts = conditionsOnLetterCase(filter).map(
+    ({ path: of, values }) => `${of.text} ${values.map((value) => JSON.stringify(value)).join(', ')}`,
+  );
+  const message = `Letter case counts, and only in another one there is ${texts.join(' and ')}: write it so, or add ignoreCase: true.`;
+  operation.warn(path, message);
 }

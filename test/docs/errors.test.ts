@@ -94,7 +94,13 @@ function portMessage(): string {
 
 function refusedConnection(): string {
   const error = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-  const where = { server: 'https://127.0.0.1:6443', context: 'staging', source: 'config', proxy: undefined };
+  const where = {
+    server: 'https://127.0.0.1:6443',
+    context: 'staging',
+    source: 'config',
+    proxy: undefined,
+    hasCredentials: true,
+  };
   return explainConnectionFailure(error, where).message;
 }
 

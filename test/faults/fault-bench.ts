@@ -208,6 +208,7 @@ function recorded(connection: Connection, asked: URLSearchParams[]): Connection 
     context: connection.context,
     source: connection.source,
     proxy: connection.proxy,
+    hasCredentials: true,
     close: () => connection.close(),
     connectAs: (identity) => connection.connectAs(identity),
     request: (request) => {

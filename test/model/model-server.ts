@@ -78,6 +78,7 @@ export class ModelServer {
       context: this.#context.name,
       source: 'the model',
       proxy: undefined,
+      hasCredentials: true,
       request: (request) => this.#answer(request),
       connectAs: () => {
         throw new Error('the model knows no callers');

@@ -72,6 +72,7 @@ describe('resolvePath', () => {
     ['spec.replica', 'In the path "spec.replica", "replica" after "spec" is unknown; did you mean "replicas"?'],
     ['sepc.replicas', 'did you mean "spec"?'],
     ['spec.REPLICAS', 'did you mean "replicas"?'],
+    ['replicas', 'did you mean "spec.replicas"?'],
     ['spec.zzzzzz', 'it has conditions, free,'],
     ['spec.replicas.x', 'is below a value (Int).'],
     ['spec.conditions.status', 'write [] for every element'],

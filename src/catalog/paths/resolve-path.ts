@@ -77,7 +77,7 @@ function take(tree: FieldTree, type: FieldType, step: PathStep, path: Path, befo
     case 'list':
       return { type: element(tree, type.of, step, path, before), step };
     case 'object':
-      return field(shapeOf(tree, type.shape), step, path, before);
+      return field(tree, shapeOf(tree, type.shape), step, path, before);
   }
 }
 
@@ -88,23 +88,31 @@ function element(tree: FieldTree, of: FieldType, step: PathStep, path: Path, bef
   }
   if (of.kind === 'leaf' && of.type === 'JSON') return of;
   if (of.kind !== 'object') throw refuse(path, before, step, 'needs a list of objects');
-  const member = field(shapeOf(tree, of.shape), { kind: 'field', name: step.field }, path, before);
+  const member = field(tree, shapeOf(tree, of.shape), { kind: 'field', name: step.field }, path, before);
   if (member.type.kind !== 'leaf') throw refuse(path, before, step, `needs a plain value in "${step.field}"`);
   return of;
 }
 
-function field(shape: Shape, step: PathStep, path: Path, before: readonly PathStep[]): Taken {
+function field(tree: FieldTree, shape: Shape, step: PathStep, path: Path, before: readonly PathStep[]): Taken {
   const name = step.kind === 'field' ? step.name : step.kind === 'key' ? step.key : null;
   if (name === null) throw refuse(path, before, step, 'cannot follow an object', 'it is no list');
   const found = shape.fields.find((candidate) => candidate.name === name);
   if (found !== undefined) return { type: found.type, step: { kind: 'field', name } };
   if (shape.open === true) return { type: json, step: { kind: 'field', name } };
-  const near = didYouMean(name, namesOf(shape));
+  const near = didYouMean(name, namesOf(shape)) ?? below(tree, shape, name);
   throw refuse(path, before, step, 'is unknown', near === null ? knownNames(shape) : `did you mean "${near}"?`);
 
   function* namesOf(of: Shape): Iterable<string> {
     for (const candidate of of.fields) yield candidate.name;
   }
+}
+
+/** The field of this name one step below: `metadata.name` for `name`. */
+function below(tree: FieldTree, shape: Shape, name: string): string | null {
+  const found = shape.fields.find(({ type }) => {
+    return type.kind === 'object' && shapeOf(tree, type.shape).fields.some((each) => each.name === name);
+  });
+  return found === undefined ? null : `${found.name}.${name}`;
 }
 
 function knownNames(shape: Shape): string {

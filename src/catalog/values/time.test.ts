@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseTime } from './time.ts';
+import { parseTime, timeOfEpoch } from './time.ts';
 
 describe('parseTime', () => {
   test.each<[string, bigint]>([
@@ -79,4 +79,18 @@ describe('parseTime', () => {
       { numRuns: 2000 },
     );
   });
+});
+
+test.each<[unknown, string | null]>([
+  [1_700_000_000_000, '2023-11-14T22:13:20Z'],
+  [1_700_000_000, '2023-11-14T22:13:20Z'],
+  [1_700_000_000.5, '2023-11-14T22:13:20.500Z'],
+  ['1700000000123', '2023-11-14T22:13:20.123Z'],
+  ['2023', null],
+  ['now', null],
+  [1e300, null],
+  [true, null],
+  [null, null],
+])('the epoch time %j is %s', (value, time) => {
+  expect(timeOfEpoch(value)).toBe(time);
 });

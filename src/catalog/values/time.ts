@@ -15,6 +15,16 @@ export function parseTime(text: string): bigint | null {
   return parsePlain(text) ?? parseAny(text);
 }
 
+/** What an epoch time would be in RFC 3339: seconds, or milliseconds if they are too many for seconds. Null for other values. */
+export function timeOfEpoch(value: unknown): string | null {
+  const number =
+    typeof value === 'number' || (typeof value === 'string' && /^[0-9]{9,13}$/.test(value))
+      ? Number(value)
+      : Number.NaN;
+  const time = new Date(Math.abs(number) < 1e11 ? number * 1000 : number);
+  return Number.isNaN(time.getTime()) ? null : time.toISOString().replace('.000Z', 'Z');
+}
+
 /** Fast path for whole seconds in UTC with a four-digit year, the usual form in Kubernetes. Null for other forms. */
 function parsePlain(text: string): bigint | null {
   if (text.length !== 20 || text[4] !== '-' || text[7] !== '-' || text[10] !== 'T' || text[13] !== ':') return null;

@@ -11,7 +11,7 @@ import { parseDuration } from './duration.ts';
 import { ipKey } from './ip.ts';
 import { parseQuantity } from './quantity.ts';
 import { isRawJson, rawJson } from './raw-json.ts';
-import { parseTime } from './time.ts';
+import { parseTime, timeOfEpoch } from './time.ts';
 
 /**
  * The sort key of a value; comparisons use it too. All keys of one leaf type are comparable.
@@ -141,7 +141,9 @@ const wanted: Readonly<Record<LeafType, string>> = {
 export function checkValue(type: LeafType, value: unknown): string | null {
   if (orderKey(type, value) !== null) return null;
   const shown = JSON.stringify(typeof value === 'bigint' ? value.toString() : value) ?? 'nothing';
-  return `${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown} is not ${wanted[type]}`;
+  const epoch = type === 'DateTime' ? timeOfEpoch(value) : null;
+  const instead = epoch === null ? '' : `; perhaps ${JSON.stringify(epoch)} is meant`;
+  return `${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown} is not ${wanted[type]}${instead}`;
 }
 
 /** Folds A to Z to lower case and no other letters, as `ignoreCase` does. */

@@ -128,14 +128,40 @@ async function findService({ where, service: name }: ServiceChoice): Promise<Ser
   const found = reachable.length === 0 ? items : reachable;
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
+  if (only === undefined) throw await noService(where, name);
   const names = found.map(({ metadata }) => metadata.name).join(', ');
-  const what = name === undefined ? `Service with the label ${label}` : `Service ${name}`;
   throw new PortolanError(
     'NOT_FOUND',
-    found.length > 1
-      ? `There are several Services with the label ${label}: choose one with --service (${names}).`
-      : `There is no ${what} in the namespace: name it with --namespace, or the gateway with --url.`,
+    `There are several Services with the label ${label}: choose one with --service (${names}).`,
   );
+}
+
+/** kubectl lists nothing in a namespace that does not exist, without an error. */
+async function noService(where: readonly string[], name: string | undefined): Promise<PortolanError> {
+  const at = where.indexOf('--namespace');
+  const namespace = at === -1 ? undefined : where[at + 1];
+  if (namespace !== undefined && !(await mayExist(namespace, where))) {
+    return new PortolanError(
+      'NOT_FOUND',
+      `There is no namespace ${namespace} in the cluster: name that of the gateway with --namespace.`,
+    );
+  }
+  const what = name === undefined ? `Service with the label ${label}` : `Service ${name}`;
+  const place = namespace === undefined ? 'namespace of the context' : `namespace ${namespace}`;
+  return new PortolanError(
+    'NOT_FOUND',
+    `There is no ${what} in the ${place}: name that of the gateway with --namespace, or the gateway with --url.`,
+  );
+}
+
+/** Not every user may ask. */
+async function mayExist(namespace: string, where: readonly string[]): Promise<boolean> {
+  try {
+    await kubectl(['get', 'namespace', namespace, ...withoutNamespace(where)]);
+    return true;
+  } catch (error) {
+    return !messageOf(error).includes('(NotFound)');
+  }
 }
 
 async function kubectl(args: readonly string[]): Promise<string> {

@@ -96,6 +96,10 @@ describe('query', () => {
   test.each([
     [{ document: count, file: 'x' }, '--file, not both'],
     [{ file: 'none.graphql' }, '--file none.graphql cannot be read'],
+    [{ document: 'fragment F on Pod { id } subscription { podChanges { phase } }' }, 'run it with portolan watch'],
+    [{ document: 'query A { a } subscription B { b }', operation: 'B' }, 'run it with portolan watch'],
+    [{ document: '  ' }, "such as portolan query '{ pods { totalCount } }'"],
+    [{}, 'The document is empty'],
     [{ document: count, variables: '[1]' }, '--variables must be a JSON object'],
     [{ document: count, variables: '{first: 1}' }, '--variables must be a JSON object'],
   ])('%j is refused', async (flags, message) => {

@@ -1,5 +1,6 @@
 /** `portolan query`: sends a GraphQL document to a running gateway and prints the answer as JSON. */
 import { text } from 'node:stream/consumers';
+import { getOperationAST, parse } from 'graphql';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { standardOutput } from '../../base/output/standard-streams.ts';
 import { readSmallFile } from '../../base/read-small-file.ts';
@@ -30,6 +31,7 @@ export async function query(
 ): Promise<number> {
   const gateway = new GatewayClient(remote);
   const document = await documentOf(flags, input);
+  refuseSubscription(document, flags.operation);
   const named = flags.operation === undefined ? [] : [`"operationName":${JSON.stringify(flags.operation)}`];
   const given = flags.variables === undefined ? [] : [`"variables":${variablesOf(flags.variables)}`];
   const body = `{${[`"query":${JSON.stringify(document)}`, ...named, ...given].join()}}`;
@@ -40,9 +42,24 @@ export async function query(
   return 'errors' in read ? 1 : 0;
 }
 
+/** A text that does not parse is left to the gateway. @throws PortolanError CONFIGURATION for a subscription. */
+function refuseSubscription(document: string, name: string | undefined): void {
+  let operation: string | undefined;
+  try {
+    operation = getOperationAST(parse(document), name)?.operation;
+  } catch {
+    return;
+  }
+  if (operation !== 'subscription') return;
+  throw new PortolanError(
+    'CONFIGURATION',
+    'portolan query prints one answer, and a subscription has many: run it with portolan watch.',
+  );
+}
+
 /**
  * The document of the command line, of a file or of standard input.
- * @throws PortolanError CONFIGURATION for both, and for a file that cannot be read.
+ * @throws PortolanError CONFIGURATION for both, for an empty one, and for a file that cannot be read.
  */
 export async function documentOf(
   { document, file }: Pick<QueryFlags, 'document' | 'file'>,
@@ -51,6 +68,19 @@ export async function documentOf(
   if (document !== undefined && file !== undefined) {
     throw new PortolanError('CONFIGURATION', 'Give the document as an argument or with --file, not both.');
   }
+  const found = await readDocument(document, file, input);
+  if (found.trim() !== '') return found;
+  throw new PortolanError(
+    'CONFIGURATION',
+    "The document is empty: give one, such as portolan query '{ pods { totalCount } }' or portolan watch pods.",
+  );
+}
+
+async function readDocument(
+  document: string | undefined,
+  file: string | undefined,
+  input: NodeJS.ReadableStream,
+): Promise<string> {
   if (document !== undefined && document !== '-') return document;
   if (file === undefined || file === '-') return text(input);
   try {

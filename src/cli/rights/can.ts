@@ -8,6 +8,7 @@
 
 import { type Extra, isRestricted, type UserInfo } from '../../access/caller.ts';
 import type { RequestAttributes } from '../../access/policy-rule.ts';
+import { ownUser } from '../../auth/identity/own-user.ts';
 import { userNamed } from '../../auth/identity/user-named.ts';
 import { readServedRoles } from '../../auth/rights/served-roles.ts';
 import type { AccessDecision } from '../../auth/rights/subject-access-review.ts';
@@ -15,19 +16,19 @@ import { PortolanError } from '../../base/errors.ts';
 import { standardOutput } from '../../base/output/standard-streams.ts';
 import { oneLine } from '../../base/text/terminal-line.ts';
 import type { Config } from '../../config/options.ts';
-import { connect } from '../../kube/client/connection.ts';
+import { type ClusterOptions, connect } from '../../kube/client/connection.ts';
 import { explainConnectionFailure } from '../../kube/client/explain.ts';
 import { RestClient } from '../../kube/client/rest-client.ts';
 import { discover } from '../../kube/discovery/discovery.ts';
-import { oneClusterOf } from '../options/clusters-of.ts';
+import { onOneCluster } from '../options/demo-cluster.ts';
 import { reviewAccess } from './access-review.ts';
 import { decide, decisionText } from './decision.ts';
 import { isPath, pathRequest, type RequestWords, resourceRequest } from './request-words.ts';
 
 /** The question of a command line. */
 export interface Question extends RequestWords {
-  /** The user; empty is refused. */
-  readonly as: string;
+  /** The user; undefined for the one of the kubeconfig, with its groups, uid and extra. */
+  readonly as: string | undefined;
   readonly groups: readonly string[];
   /** Empty for none. */
   readonly uid: string;
@@ -37,7 +38,7 @@ export interface Question extends RequestWords {
   readonly check: boolean;
 }
 
-export type CanConfig = Pick<Config, 'kubeconfig' | 'context' | 'inCluster' | 'json'>;
+export type CanConfig = Pick<Config, 'kubeconfig' | 'context' | 'inCluster' | 'json'> & Partial<Pick<Config, 'demo'>>;
 
 /**
  * Prints the decision to `output` and returns the exit code.
@@ -49,15 +50,24 @@ export async function can(
   output: { write(text: string): unknown } = standardOutput,
 ): Promise<number> {
   if (question.as === '') throw new PortolanError('BAD_USER_INPUT', 'Say who asks: --as alice.');
-  const connection = await connect(oneClusterOf(config, 'can'));
+  return onOneCluster(config, 'can', (cluster) => canOn(cluster, config.json, question, output));
+}
+
+async function canOn(
+  cluster: ClusterOptions,
+  json: boolean,
+  question: Question,
+  output: { write(text: string): unknown },
+): Promise<number> {
+  const connection = await connect(cluster);
   try {
     const client = new RestClient(connection);
-    const user = userNamed(question.as, question.groups, question.uid, extraOf(question.extra));
+    const user = await userOf(client, question);
     const request = await requestOf(client, question);
     const index = await readServedRoles(client, namespaceOf(request));
     const decision = decide(index.grantsOf(user), user, request);
     const review = question.check ? await reviewAccess(client, user, request) : null;
-    const text = config.json
+    const text = json
       ? `${JSON.stringify(review === null ? decision : { ...decision, review }, null, 2)}\n`
       : decisionText(decision) + (review === null ? extraText(user) : reviewText(decision.allowed, review));
     output.write(text);
@@ -68,6 +78,15 @@ export async function can(
   } finally {
     await connection.close();
   }
+}
+
+/** @throws PortolanError BAD_USER_INPUT for groups, a uid or extra without a user. */
+async function userOf(client: RestClient, { as, groups, uid, extra }: Question): Promise<UserInfo> {
+  if (as !== undefined) return userNamed(as, groups, uid, extraOf(extra));
+  if (groups.length > 0 || uid !== '' || extra.length > 0) {
+    throw new PortolanError('BAD_USER_INPUT', '--as-group, --as-uid and --as-user-extra need --as.');
+  }
+  return ownUser(client);
 }
 
 async function requestOf(client: RestClient, question: Question): Promise<RequestAttributes> {

@@ -7,11 +7,11 @@ import type { Resource } from '../../catalog/resources/resource.ts';
 import type { Config } from '../../config/options.ts';
 import { type Inventory, takeInventory } from '../../ingest/cluster/inventory.ts';
 import { selects } from '../../ingest/context/selection.ts';
-import { connect } from '../../kube/client/connection.ts';
+import { type ClusterOptions, connect } from '../../kube/client/connection.ts';
 import { explainConnectionFailure } from '../../kube/client/explain.ts';
 import { RestClient } from '../../kube/client/rest-client.ts';
-import { oneClusterOf } from '../options/clusters-of.ts';
 import { credentialKinds, requiredKeys } from '../options/credential-kinds.ts';
+import { onOneCluster } from '../options/demo-cluster.ts';
 import { refuseUnmatched } from '../options/refuse-unmatched.ts';
 import { roleManifests } from './role-manifests.ts';
 
@@ -32,7 +32,8 @@ export type RbacConfig = Pick<
   | 'wildcards'
   | 'serviceAccount'
   | 'name'
->;
+> &
+  Partial<Pick<Config, 'demo'>>;
 
 interface Outputs {
   readonly out: { write(text: string): unknown };
@@ -48,7 +49,6 @@ export async function rbac(
   config: RbacConfig,
   { out, notes }: Outputs = { out: standardOutput, notes: standardError },
 ): Promise<number> {
-  const cluster = oneClusterOf(config, 'rbac');
   const accepts = credentialKinds(config.auth);
   if (config.wildcards && config.kinds.length + config.exclude.length > 0) {
     throw new PortolanError(
@@ -56,7 +56,7 @@ export async function rbac(
       '--wildcards grants every resource, and RBAC cannot leave some out: leave out --wildcards, or --kinds and --exclude.',
     );
   }
-  const { name, inventory } = await inventoryOf(cluster);
+  const { name, inventory } = await onOneCluster(config, 'rbac', inventoryOf);
   for (const { groupVersion, message } of inventory.unread) {
     const lacking = `the roles may lack kinds of a group that cannot be read now: ${groupVersion}: ${message}`;
     notes.write(`${oneLine(`portolan: ${lacking}`)}\n`);
@@ -85,9 +85,7 @@ export async function rbac(
   return 0;
 }
 
-async function inventoryOf(
-  cluster: ReturnType<typeof oneClusterOf>,
-): Promise<{ readonly name: string; readonly inventory: Inventory }> {
+async function inventoryOf(cluster: ClusterOptions): Promise<{ readonly name: string; readonly inventory: Inventory }> {
   const connection = await connect(cluster);
   try {
     return { name: connection.cluster, inventory: await takeInventory(new RestClient(connection)) };

@@ -20,8 +20,8 @@ export const commandOptions = {
   },
   demo: {
     key: 'demo',
-    help: 'Print the schema of the demo world instead of a cluster.',
-    commands: ['schema'],
+    help: 'Use the demo world instead of a cluster.',
+    commands: ['schema', 'rbac', 'can'],
     schema: flag.default(false),
   },
   semanticNonNull: {

@@ -45,7 +45,7 @@ export const ingestOptions = {
     key: 'kinds',
     value: 'names',
     list: true,
-    help: 'Only these resources: plural, plural.group or Kind, with * for any text.',
+    help: 'Only these resources: plural, plural.group or Kind, with * for any text; also short names and categories.',
     commands: [...all, 'rbac'],
     schema: names.default([]),
   },

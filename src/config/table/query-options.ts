@@ -105,7 +105,7 @@ export const queryOptions = {
     key: 'redact',
     value: 'resource=path',
     list: true,
-    help: 'Paths whose values are never stored, such as pods=spec.containers[].env or foos.example.com=spec.password. Resources are named as in --kinds.',
+    help: 'Paths whose values are never stored, such as pods=spec.containers[].env or foos.example.com=spec.password. Resources are named by plural, plural.group or Kind.',
     commands: running,
     schema: z.array(redaction).default([]),
   },

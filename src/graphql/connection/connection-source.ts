@@ -12,7 +12,7 @@ import { missingFrom, servingClusters } from '../../operation/list-readiness.ts'
 import type { Operation } from '../../operation/operation.ts';
 import type { ResponsePath } from '../../operation/operation-trace.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
-import { warnOfUnknownNames } from '../../operation/unknown-names.ts';
+import { warnOfLetterCase, warnOfUnknownNames } from '../../operation/unknown-names.ts';
 import { hopsIn } from '../../query/plan/filter.ts';
 import { hopsOf } from '../../query/plan/hop.ts';
 import type { ListPlan, ListResult, ListRow } from '../../query/plan/plan.ts';
@@ -161,10 +161,15 @@ export class ListConnection implements ConnectionSource {
     return this.#result;
   }
 
-  /** For a list without a match. The page and the count of one list look up its names once. */
+  /** For a list without a match. The page and the count of one list look once. */
   #warn(lease: Lease, view: View): Promise<void> {
-    this.#warned ??= warnOfUnknownNames(this.#operation, this.#plan.filter, this.#path, lease, view);
+    this.#warned ??= this.#warnOnce(lease, view);
     return this.#warned;
+  }
+
+  async #warnOnce(lease: Lease, view: View): Promise<void> {
+    await warnOfUnknownNames(this.#operation, this.#plan.filter, this.#path, lease, view);
+    await warnOfLetterCase(this.#operation, this.#plan, this.#path, lease, view);
   }
 
   async #read<T>(work: (lease: Lease, view: View) => Promise<T>): Promise<T> {

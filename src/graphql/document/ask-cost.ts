@@ -4,6 +4,7 @@ import type { OperationCost } from '../../operation/operation-cost.ts';
 import { costOf } from '../selection/cost.ts';
 import { documentFragments } from '../selection/walk.ts';
 import { checkVariables } from './check-variables.ts';
+import { withHint } from './hints.ts';
 
 export interface AskedDocument {
   readonly schema: GraphQLSchema;
@@ -14,8 +15,9 @@ export interface AskedDocument {
 }
 
 /**
- * Counts the operation's cost and charges it to the budget. Variables that cannot be coerced cost nothing: the executor refuses them.
+ * Counts the operation's cost and charges it to the budget.
  * @throws PortolanError QUERY_TOO_COSTLY
+ * @throws GraphQLError for the first variable that cannot be coerced
  */
 export function askCost(
   cost: OperationCost,
@@ -23,7 +25,11 @@ export function askCost(
   { maxPageSize }: { readonly maxPageSize: number },
 ): void {
   checkVariables(variables);
-  const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {});
+  const { variableValues, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {}, {
+    maxErrors: 1,
+  });
+  const [error] = errors ?? [];
+  if (error !== undefined) throw withHint(schema, error);
   if (variableValues === undefined) return;
   const fragments = documentFragments(document);
   cost.ask(costOf({ schema, fragments, variableValues, maxPageSize }, operation));

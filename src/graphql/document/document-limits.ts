@@ -29,16 +29,20 @@ export const defaultLimits: DocumentLimits = {
   maxComparisons: 100_000,
 };
 
+const anExample = '{ pods { totalCount } }';
+
 /**
  * graphql-js `parse` with limits on nesting and tokens.
- * @throws GraphQLError QUERY_TOO_COSTLY over a limit, or the parser's own syntax error.
+ * @throws GraphQLError QUERY_TOO_COSTLY over a limit; for an empty document; or the parser's own syntax error.
  */
 export function parseWithin(
   source: Parameters<typeof parse>[0],
   options: Parameters<typeof parse>[1],
   limits: DocumentLimits,
 ): DocumentNode {
-  const nesting = nestingOf(typeof source === 'string' ? source : source.body);
+  const text = typeof source === 'string' ? source : source.body;
+  if (text.trim() === '') throw new GraphQLError(`The document is empty; write one, such as ${anExample}.`);
+  const nesting = nestingOf(text);
   if (nesting > limits.maxNesting) {
     throw tooCostly(`The document nests ${nesting} brackets; at most ${limits.maxNesting} are allowed.`);
   }

@@ -15,6 +15,7 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { type DocumentLimits, defaultLimits, parseWithin } from './document-limits.ts';
 import { sizeProblem } from './document-size.ts';
+import { withHint } from './hints.ts';
 
 /** Charges values to the caller of the document. @throws PortolanError TOO_MANY_REQUESTS */
 export type Charge = (values: number) => void;
@@ -93,7 +94,9 @@ export class Documents {
   /** A document over a limit has one error, and is not validated. */
   #errorsOf(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
     const problem = sizeProblem(document, this.#limits);
-    return problem === null ? validate(schema, document, specifiedRules, { maxErrors: mostErrors }) : [problem];
+    if (problem !== null) return [problem];
+    const errors = validate(schema, document, specifiedRules, { maxErrors: mostErrors });
+    return errors.map((error) => withHint(schema, error));
   }
 }
 

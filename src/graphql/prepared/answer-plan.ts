@@ -29,6 +29,7 @@ import {
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { OperationCost } from '../../operation/operation-cost.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
+import { withoutLetterCase } from '../../query/plan/comparison.ts';
 import { everything, type Filter, namesIn, readsRelated } from '../../query/plan/filter.ts';
 import type { OrderTerm } from '../../query/plan/plan.ts';
 import { type LineList, lineList, rowCursor, templateText } from '../../query/read/line-page.ts';
@@ -58,8 +59,8 @@ export interface PlannedList {
   readonly pieces: readonly AnswerPiece[];
   /** Values that the selection reads from each object of the page; 0 when it selects neither rows nor pageInfo. */
   readonly objectCost: number;
-  /** Does the filter name clusters or namespaces? */
-  readonly namesPlaces: boolean;
+  /** May a list without a match have a warning (src/operation/unknown-names.ts)? */
+  readonly mayWarn: boolean;
   /** Is the total count selected? */
   readonly counts: boolean;
   /** How the related pages of its template are read, in their order. */
@@ -211,7 +212,7 @@ class Planner {
       projection: rows.projection,
       template: templateText(rows.template(lists, found)),
       objectCost: readsPage ? costOfNodes(this.#fields.selection(nodes, field.type), maxPageSize) : 0,
-      namesPlaces: [...names.clusters, ...names.namespaces].length > 0,
+      mayWarn: [...names.clusters, ...names.namespaces].length > 0 || withoutLetterCase(filter) !== null,
       counts,
       related,
     };

@@ -294,8 +294,8 @@ export class PreparedAnswers {
   ): PreparedAnswer | null {
     const { plan } = question;
     const { limits, indexAdvisor } = this.#source;
-    // The executor warns of namespaces and clusters that do not exist.
-    if (plan.lists.some(({ namesPlaces }, at) => namesPlaces && read.pages[at]?.found === 0)) return null;
+    // The executor warns of names that do not exist, and of letter case.
+    if (plan.lists.some(({ mayWarn }, at) => mayWarn && read.pages[at]?.found === 0)) return null;
     if (read.bytes > this.#mostCharacters) return null;
     const others = this.#source.rights.statement === null ? 2 : 3;
     const totals = counts.read(read, read.rows.slice(others + routes.length));

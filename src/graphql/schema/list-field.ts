@@ -17,6 +17,7 @@ import type { ResponsePath } from '../../operation/operation-trace.ts';
 import { checkPage, defaultPageSize, mostSkipped } from '../../query/plan/check-page.ts';
 import type { Filter } from '../../query/plan/filter.ts';
 import type { ListPlan } from '../../query/plan/plan.ts';
+import { checkCursor } from '../../query/read/list.ts';
 import { ListConnection } from '../connection/connection-source.ts';
 import { type OrderArgument, orderTerms } from '../filter/order-terms.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
@@ -96,6 +97,7 @@ export function list(
     ...listPlan(kinds, filter, args, { maxPageSize, kindOf: operation.generation.kind }),
     projection: projectionOfNodes(info),
   };
+  checkCursor(plan);
   const settings = { objectCost: costOfNodes(info, maxPageSize), optional, path: pathOf(info) };
   return new ListConnection(operation, plan, kinds, settings).ready();
 }

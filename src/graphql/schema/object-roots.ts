@@ -23,11 +23,11 @@ import { projectionOfObject, readObject, readObjects } from './object-field.ts';
 export const kindsArgument: GraphQLArgumentConfig = {
   type: required(inputList(GraphQLString)),
   description:
-    'Each by its type (Pod), its list (pods) or plural.group (deployments.apps); * stands for any text. Kinds that only a * names may be missing while they are not synced.',
+    'Each by its type (Pod), its list (pods), plural.group (deployments.apps), a short name (po) or a category (all); * stands for any text. A word means the first of these that there is. Kinds that only a category or a * names may be missing while they are not synced.',
 };
 
 /**
- * The kinds that the words of `kinds` name, and the keys of those that only a word with `*` names.
+ * The kinds that the words of `kinds` name, and the keys of those that only a category or a word with `*` names.
  * @throws PortolanError BAD_USER_INPUT for words that name no kind, and for none.
  */
 export function kindsOf(
@@ -35,7 +35,7 @@ export function kindsOf(
   words: readonly string[],
 ): { readonly kinds: readonly CatalogKind[]; readonly optional: ReadonlySet<string> } {
   const kinds = [...new Set(served.kinds(words))];
-  const named = served.kinds(words.filter((word) => !word.includes('*')));
+  const named = served.kinds(words.filter((word) => !served.isSet(word)));
   const optional = new Set(kinds.filter((kind) => !named.includes(kind)).map(({ key }) => key));
   if (kinds.length === 0) throw new PortolanError('BAD_USER_INPUT', '`kinds` is empty; name at least one kind.');
   return { kinds, optional };

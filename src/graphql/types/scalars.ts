@@ -5,6 +5,7 @@
 import { type ConstValueNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { requireShallow } from '../../catalog/tree/nesting.ts';
 import { displayedInt64, displayedQuantity } from '../../catalog/values/displayed-value.ts';
+import { timeOfEpoch } from '../../catalog/values/time.ts';
 
 function literal(node: ConstValueNode): unknown {
   switch (node.kind) {
@@ -34,12 +35,17 @@ interface ScalarOptions {
   /** JavaScript types of accepted input values. */
   readonly accepts: readonly ('string' | 'number' | 'boolean' | 'object')[];
   readonly output?: (value: unknown) => unknown;
+  /** What to write instead of a value that is not accepted; null where that is not known. */
+  readonly instead?: (value: unknown) => string | null;
 }
 
-function scalar({ name, description, specifiedByURL, accepts, output }: ScalarOptions): GraphQLScalarType {
-  const input = (value: unknown): unknown => {
+function scalar({ name, description, specifiedByURL, accepts, output, instead }: ScalarOptions): GraphQLScalarType {
+  const input = (value: unknown, node?: ConstValueNode): unknown => {
     if (!(accepts as readonly string[]).includes(typeof value)) {
-      throw new GraphQLError(`${name} cannot be ${JSON.stringify(value)}; it takes ${accepts.join(' or ')}.`);
+      const better = instead?.(value) ?? null;
+      const hint = better === null ? '' : ` Write ${JSON.stringify(better)}.`;
+      const message = `${name} cannot be ${JSON.stringify(value)}; it takes ${accepts.join(' or ')}.${hint}`;
+      throw new GraphQLError(message, { nodes: node ?? null });
     }
     return value;
   };
@@ -51,8 +57,8 @@ function scalar({ name, description, specifiedByURL, accepts, output }: ScalarOp
       requireShallow(value);
       return output === undefined ? value : output(value);
     },
-    coerceInputValue: input,
-    coerceInputLiteral: (node) => input(literal(node)),
+    coerceInputValue: (value) => input(value),
+    coerceInputLiteral: (node) => input(literal(node), node),
   });
 }
 
@@ -68,6 +74,7 @@ export const GraphQLDateTime = scalar({
     'A moment as RFC 3339 writes it, for instance 2026-01-31T08:15:00Z. Compared by instant. Filters also take a time relative to now, fixed for the operation: -10m, +30d, -1d12h (s, m, h, d, w).',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   accepts: ['string'],
+  instead: timeOfEpoch,
 });
 
 export const GraphQLDuration = scalar({

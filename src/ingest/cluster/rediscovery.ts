@@ -247,7 +247,9 @@ export class Rediscovery {
     const { redact, log } = this.#context;
     if (redact.length === 0 || unknownGroups.size > 0) return;
     const include = redact.map((entry) => configuredPath(entry).resource);
-    const names = unmatchedNames(chosen, { include }).filter(isMistake);
+    // Redaction takes no short names and no categories.
+    const named = chosen.map(({ group, plural, kind }) => ({ group, plural, kind }));
+    const names = unmatchedNames(named, { include }).filter(isMistake);
     if (names.length > 0) log.warn({ cluster, names }, '--redact names resources that the cluster does not serve');
   }
 

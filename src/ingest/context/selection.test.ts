@@ -1,11 +1,17 @@
 import { expect, test } from 'vitest';
-import { selects } from './selection.ts';
+import { selects, unmatchedNames } from './selection.ts';
 
-const pods = { group: '', plural: 'pods', kind: 'Pod' };
+const pods = { group: '', plural: 'pods', kind: 'Pod', shortNames: ['po'], categories: ['all'] };
 const leases = { group: 'coordination.k8s.io', plural: 'leases', kind: 'Lease' };
 const events = { group: '', plural: 'events', kind: 'Event' };
 const foreignEvents = { group: 'example.com', plural: 'events', kind: 'Event' };
-const widgets = { group: 'shop.example.com', plural: 'widgets', kind: 'Widget' };
+const widgets = {
+  group: 'shop.example.com',
+  plural: 'widgets',
+  kind: 'Widget',
+  shortNames: ['wi'],
+  categories: ['all'],
+};
 
 test('everything but leases, unless they are named', () => {
   expect([pods, events, widgets, leases].map((each) => selects(each, {}))).toEqual([true, true, true, false]);
@@ -28,6 +34,10 @@ test.each([
   ['event*.example.com', [foreignEvents]],
   ['pod', [pods]],
   ['po.s', []],
+  ['po', [pods]],
+  ['WI', [widgets]],
+  ['all', [pods, widgets]],
+  ['al*', []],
 ])('%s means what it says', (pattern, expected) => {
   const all = [pods, events, foreignEvents, widgets, leases];
   expect(all.filter((each) => selects(each, { include: [pattern] }))).toEqual(expected);
@@ -36,4 +46,13 @@ test.each([
 test('what is excluded is out, whatever includes it', () => {
   expect(selects(pods, { include: ['pods'], exclude: ['po*'] })).toBe(false);
   expect(selects(events, { exclude: ['pods'] })).toBe(true);
+  expect([pods, events, widgets].map((each) => selects(each, { exclude: ['all'] }))).toEqual([false, true, false]);
+});
+
+test('names that select nothing, with a similar name', () => {
+  expect(unmatchedNames([pods, events, widgets], { include: ['po', 'all', 'evnts', 'wii', 'zzzz'] })).toEqual([
+    { name: 'evnts', similar: 'events' },
+    { name: 'wii', similar: 'wi' },
+    { name: 'zzzz', similar: null },
+  ]);
 });

@@ -1,6 +1,6 @@
 /**
- * Selects the ingested resources by lists of names. A name is `plural`, `plural.group` or the kind; `*` matches any text,
- * and case is ignored.
+ * Selects the ingested resources by lists of names. A name is `plural`, `plural.group`, the kind, a short name or a category; `*` matches
+ * any text of the first three, and case is ignored. A name selects every resource that has it.
  */
 import { didYouMean } from '../../catalog/paths/did-you-mean.ts';
 import { isNamed, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
@@ -13,7 +13,16 @@ export interface Selection {
   readonly required?: readonly string[] | undefined;
 }
 
-type Named = Pick<Resource, 'group' | 'plural' | 'kind'>;
+type Named = Pick<Resource, 'group' | 'plural' | 'kind'> & Partial<Pick<Resource, 'shortNames' | 'categories'>>;
+
+function isSelected(resource: Named, name: string): boolean {
+  return isNamed(resource, name) || otherNames(resource).includes(name.toLowerCase());
+}
+
+/** API servers take both in lower case only. */
+function otherNames({ shortNames = [], categories = [] }: Named): readonly string[] {
+  return [...shortNames, ...categories];
+}
 
 /** Excluded unless named: hundreds of writes a second in a large cluster, and of no interest to consoles. */
 const unlessNamed: readonly string[] = ['leases.coordination.k8s.io'];
@@ -24,8 +33,8 @@ const unlessNamed: readonly string[] = ['leases.coordination.k8s.io'];
  */
 export function selects(resource: Named, { include = [], exclude = [], required = [] }: Selection): boolean {
   if (required.includes(resourceKey(resource))) return true;
-  if (exclude.some((pattern) => isNamed(resource, pattern))) return false;
-  const named = include.some((pattern) => pattern !== '*' && isNamed(resource, pattern));
+  if (exclude.some((pattern) => isSelected(resource, pattern))) return false;
+  const named = include.some((pattern) => pattern !== '*' && isSelected(resource, pattern));
   if (named) return true;
   return (include.length === 0 || include.includes('*')) && !unlessNamed.includes(resourceKey(resource));
 }
@@ -38,8 +47,10 @@ export interface UnmatchedName {
 
 /** The names of `include` that select none of these resources. */
 export function unmatchedNames(resources: readonly Named[], { include = [] }: Selection): readonly UnmatchedName[] {
-  const unmatched = include.filter((pattern) => !resources.some((resource) => isNamed(resource, pattern)));
+  const unmatched = include.filter((pattern) => !resources.some((resource) => isSelected(resource, pattern)));
   if (unmatched.length === 0) return [];
-  const names = resources.flatMap((resource) => [resource.plural, resourceKey(resource), resource.kind]);
+  const names = resources.flatMap((resource) => {
+    return [resource.plural, resourceKey(resource), resource.kind, ...otherNames(resource)];
+  });
   return unmatched.map((name) => ({ name, similar: didYouMean(name, names) }));
 }

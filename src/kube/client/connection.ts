@@ -28,6 +28,7 @@ import {
   CredentialProvider,
   type Credentials,
   checkStaticMaterial,
+  hasCredentials,
   loadCredentials,
   loadWithoutIdentity,
 } from '../credentials/credentials.ts';
@@ -106,6 +107,8 @@ export interface Connection extends RequestSender {
   readonly source: string;
   /** The proxy's URL, without its credentials. */
   readonly proxy: string | undefined;
+  /** Does the configuration have credentials? */
+  readonly hasCredentials: boolean;
   /**
    * A sender whose requests all have this identity. It ends with this connection. Throws BAD_USER_INPUT for a user that headers
    * cannot represent. Throws CONFIGURATION when the kubeconfig itself impersonates a user.
@@ -148,6 +151,7 @@ class UndiciConnection implements Connection {
   readonly context: string;
   readonly source: string;
   readonly proxy: string | undefined;
+  readonly hasCredentials: boolean;
   readonly #origin: string;
   /** The server, for spans. */
   readonly #place: SpanAttributes;
@@ -169,6 +173,7 @@ class UndiciConnection implements Connection {
     this.context = config.context;
     this.source = config.source;
     this.proxy = config.cluster.proxyUrl?.replace(/\/\/[^/@]*@/, '//');
+    this.hasCredentials = hasCredentials(config);
     this.#origin = server.origin;
     this.#place = placeOf(server, cluster);
     this.#basePath = server.pathname.replace(/\/+$/, '');

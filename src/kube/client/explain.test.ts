@@ -184,6 +184,24 @@ describe('a caller who is refused', () => {
     );
   });
 
+  test('without credentials: nothing is to be granted to nobody', async () => {
+    const message = 'forbidden: User "system:anonymous" cannot get path "/version"';
+    const server = await serve((_, response) => sendStatus(response, 403, 'Forbidden', message));
+    const found = await explanation({ server: server.url });
+    expect(found).toMatch(/^FORBIDDEN: .*context test has no credentials: give its user in .* a token, a client cert/);
+    expect(found).not.toContain('ClusterRoleBinding');
+    const sent = await explanation({ server: server.url }, { username: 'a', password: 'b' });
+    expect(sent).toMatch(/^FORBIDDEN: .*the credentials of context test in .* did not reach it: check the proxy/);
+    expect(sent).not.toContain('ClusterRoleBinding');
+  });
+
+  test('by 401 without credentials', async () => {
+    const server = await serve((_, response) => sendStatus(response, 401, 'Unauthorized', 'Unauthorized'));
+    expect(await explanation({ server: server.url })).toMatch(
+      /^UNAUTHENTICATED: .*refuses requests without credentials \(401\), and context test has no credentials: give/,
+    );
+  });
+
   test('by a proxy, with a page', async () => {
     const server = await serve((_, response) => {
       response.writeHead(502, { 'content-type': 'text/html' }).end('<title>Bad gateway</title>');
@@ -193,7 +211,7 @@ describe('a caller who is refused', () => {
 });
 
 test('leaves alone what already says what to do', async () => {
-  const connection = { server: 'https://a', context: 'test', source: 'config', proxy: undefined };
+  const connection = { server: 'https://a', context: 'test', source: 'config', proxy: undefined, hasCredentials: true };
   const own = new PortolanError('CONFIGURATION', 'Do this.');
   expect(explainConnectionFailure(own, connection)).toBe(own);
 });

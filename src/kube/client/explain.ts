@@ -4,7 +4,7 @@ import { ApiError, systemCodeOf } from '../http/api-error.ts';
 import type { Connection } from './connection.ts';
 
 /** The subject of an explanation. */
-type Where = Pick<Connection, 'server' | 'context' | 'source' | 'proxy'>;
+type Where = Pick<Connection, 'server' | 'context' | 'source' | 'proxy' | 'hasCredentials'>;
 
 /**
  * The error to show instead of `error`, which ended a request on `connection`. A PortolanError about the configuration or a
@@ -23,15 +23,24 @@ export function explainConnectionFailure(error: unknown, connection: Where): Por
 }
 
 function explainAnswer(error: ApiError, where: Where): PortolanError {
-  const { server, context, source } = where;
+  const { server, context, source, hasCredentials } = where;
   switch (error.code) {
     case 'UNAUTHENTICATED':
+      if (!hasCredentials) return withoutCredentials(error, where, 'refuses requests without credentials (401)');
       return new PortolanError(
         'UNAUTHENTICATED',
         `The API server at ${server} refused the credentials of context ${context} (401): log in again, or correct the user in ${source}.`,
         { cause: error, details: error.details },
       );
     case 'FORBIDDEN':
+      // A role for this user would be one for everybody.
+      if (error.message.includes('"system:anonymous"')) {
+        return withoutCredentials(
+          error,
+          where,
+          `takes the request for one of nobody (403; ${withoutDot(error.message)})`,
+        );
+      }
       return new PortolanError(
         'FORBIDDEN',
         `The API server at ${server} authenticates the user of context ${context} but forbids the request (403; ${withoutDot(error.message)}): grant it the Portolan role with a ClusterRoleBinding.`,
@@ -40,6 +49,17 @@ function explainAnswer(error: ApiError, where: Where): PortolanError {
     default:
       return new PortolanError(error.code, `At ${server}, ${error.message}`, { cause: error, details: error.details });
   }
+}
+
+function withoutCredentials(error: ApiError, where: Where, what: string): PortolanError {
+  const { server, context, source, hasCredentials } = where;
+  const remedy = hasCredentials
+    ? `the credentials of context ${context} in ${source} did not reach it: check the proxy between, or give the user a token instead of a client certificate`
+    : `context ${context} has no credentials: give its user in ${source} a token, a client certificate or an exec plugin`;
+  return new PortolanError(error.code, `The API server at ${server} ${what}, and ${remedy}.`, {
+    cause: error,
+    details: error.details,
+  });
 }
 
 /** Error codes of a connection that cannot be established. With a proxy, it is the connection to the proxy. */

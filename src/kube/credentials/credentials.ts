@@ -78,6 +78,14 @@ export class CredentialProvider {
   }
 }
 
+/** Without them, an API server takes a request for one of `system:anonymous`, or refuses it. */
+export function hasCredentials({ user, tokenFile, exec, oidc }: ClusterConfig): boolean {
+  const { token, username, certData, certFile, authProvider } = user;
+  return [token, username, certData, certFile, authProvider, tokenFile, exec, oidc].some(
+    (each) => each !== undefined && each !== '',
+  );
+}
+
 /** Fetches the credentials of `config`: reads its files, requests an OIDC token, runs its plugin. */
 export async function loadCredentials(
   config: ClusterConfig,

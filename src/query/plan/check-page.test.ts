@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 import { checkPage } from './check-page.ts';
+import { encodeContent } from './cursor.ts';
+
+const c = encodeContent([]);
 
 test('an offset goes with first alone', () => {
   expect(checkPage({ first: 10, offset: 20 })).toEqual({ direction: 'forward', limit: 10, after: null, offset: 20 });
@@ -19,9 +22,9 @@ test('one direction, with a default size', () => {
     after: null,
   });
   expect(checkPage({ first: 0 })).toEqual({ direction: 'forward', limit: 0, after: null });
-  expect(checkPage({ first: 500, after: 'c' })).toEqual({ direction: 'forward', limit: 500, after: 'c' });
+  expect(checkPage({ first: 500, after: c })).toEqual({ direction: 'forward', limit: 500, after: c });
   expect(checkPage({ last: 7 })).toEqual({ direction: 'backward', limit: 7, before: null });
-  expect(checkPage({ before: 'c' })).toEqual({ direction: 'backward', limit: 50, before: 'c' });
+  expect(checkPage({ before: c })).toEqual({ direction: 'backward', limit: 50, before: c });
   expect(checkPage({}, { maximum: 10 })).toEqual({ direction: 'forward', limit: 10, after: null });
 });
 
@@ -36,6 +39,8 @@ test.each([
   [{ first: 1.5 }, /`first` is 1.5/],
   [{ first: 501 }, /at most 500/],
   [{ last: 501 }, /at most 500/],
+  [{ after: 'abc' }, /"abc" is not a cursor/],
+  [{ before: '' }, /"" is not a cursor/],
 ])('%j is refused', (args, message) => {
   expect(() => checkPage(args)).toThrow(
     expect.objectContaining({ code: 'BAD_USER_INPUT', message: expect.stringMatching(message) }),

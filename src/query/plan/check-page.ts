@@ -1,5 +1,6 @@
 /** Validates Relay's page arguments: one direction and a bounded size. */
 import { PortolanError } from '../../base/errors.ts';
+import { decodeContent } from './cursor.ts';
 import type { Page } from './plan.ts';
 
 export interface PageArguments {
@@ -23,7 +24,7 @@ export interface PageLimits {
 
 /**
  * The page that the arguments describe. `first: 0` is allowed: the page is empty, and `hasNextPage` says whether rows exist.
- * @throws PortolanError BAD_USER_INPUT naming the argument.
+ * @throws PortolanError BAD_USER_INPUT naming the argument, also for text that is not a cursor.
  */
 export function checkPage(args: PageArguments, limits: PageLimits = {}): Page {
   const maximum = limits.maximum ?? 500;
@@ -42,6 +43,8 @@ export function checkPage(args: PageArguments, limits: PageLimits = {}): Page {
   const limit = (backward ? last : first) ?? Math.min(defaultPageSize, maximum);
   if (!Number.isInteger(limit) || limit < 0) throw refuse(`\`${name}\` is ${limit}; it must be 0 or more`);
   if (limit > maximum) throw refuse(`\`${name}\` is ${limit}; a page has at most ${maximum} objects`);
+  // A selection without rows decodes no cursor.
+  for (const cursor of [after, before]) if (cursor !== null) decodeContent(cursor);
   if (backward) return { direction: 'backward', limit, before };
   const forward = { direction: 'forward', limit, after } as const;
   return offset === null || offset === 0 ? forward : { ...forward, offset };

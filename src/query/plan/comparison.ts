@@ -7,7 +7,7 @@
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { identityIn, isThroughLists, type Path, type PathStep, pathOf } from '../../catalog/tree/path.ts';
-import { type CompareOperator, everything, type Filter, isTextOperator } from './filter.ts';
+import { type CompareOperator, conjuncts, everything, type Filter, isTextOperator } from './filter.ts';
 
 /**
  * Compares the value at `path` with `values`. Through `each` steps, one matching element suffices. Text operators compare as
@@ -78,4 +78,25 @@ export function conjunction(of: readonly Filter[]): Filter {
 export function disjunction(of: readonly Filter[]): Filter {
   const [only] = of;
   return only !== undefined && of.length === 1 ? only : { kind: 'or', of };
+}
+
+/**
+ * The filter in which letter case of ASCII does not count; null if it counts in no text that every match has.
+ *
+ *   status.phase eq running, spec.size eq 5   ->   status.phase eq running (ignoreCase), spec.size eq 5
+ */
+export function withoutLetterCase(filter: Filter): Filter | null {
+  const parts = conjuncts(filter);
+  const folded = parts.map((part) => (hasLetterCase(part) ? { ...part, ignoreCase: true } : part));
+  return folded.every((part, index) => part === parts[index]) ? null : conjunction(folded);
+}
+
+/** The top-level conditions in whose texts letter case counts. */
+export function conditionsOnLetterCase(filter: Filter): readonly (Filter & { readonly kind: 'compare' })[] {
+  return conjuncts(filter).filter(hasLetterCase);
+}
+
+function hasLetterCase(part: Filter): part is Filter & { readonly kind: 'compare' } {
+  if (part.kind !== 'compare' || part.type !== 'String' || part.ignoreCase) return false;
+  return part.operator !== 'matches' && part.values.some((value) => /[A-Za-z]/.test(String(value)));
 }

@@ -23,6 +23,7 @@ import {
   neighboursOf,
   type ObjectRow,
   type OrderKeys,
+  type Page,
   type Position,
 } from '../plan/plan.ts';
 import { populatedKinds } from '../route/populated-kinds.ts';
@@ -64,6 +65,15 @@ export async function listPage(lease: Lease, view: View, plan: ListPlan): Promis
   return { rows, found: found.length, ...neighboursOf(page, found.length) };
 }
 
+/** For a list whose rows may not be read. @throws PortolanError BAD_USER_INPUT for a cursor of another list. */
+export function checkCursor(plan: Pick<ListPlan, 'kinds' | 'filter' | 'orderBy' | 'page'>): void {
+  if (cursorOf(plan.page) !== null) positionOf(plan, fingerprintOf(plan));
+}
+
+function cursorOf(page: Page): string | null {
+  return page.direction === 'backward' ? page.before : page.after;
+}
+
 /**
  * The position of the page's cursor; null without a cursor.
  * @throws PortolanError BAD_USER_INPUT for a cursor of another list.
@@ -72,7 +82,7 @@ export function positionOf(
   { page, orderBy }: Pick<ListPlan, 'page' | 'orderBy'>,
   fingerprint: string,
 ): Position | null {
-  const cursor = page.direction === 'backward' ? page.before : page.after;
+  const cursor = cursorOf(page);
   if (cursor === null) return null;
   const position = decodeCursor(cursor, fingerprint);
   if (position.keys.length !== orderBy.length) {

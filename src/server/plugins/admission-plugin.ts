@@ -383,9 +383,12 @@ function refusal(
  * Marks the error so that an answer without data has status 400, or 429 at a limit of the caller, where the media type defines statuses (GraphQL over HTTP). Yoga removes
  * `http` from the answer.
  */
-function asBadRequest({ message, extensions }: GraphQLError): GraphQLError {
+function asBadRequest({ message, nodes, extensions }: GraphQLError): GraphQLError {
   const status = extensions['code'] === 'TOO_MANY_REQUESTS' ? 429 : 400;
-  return new GraphQLError(message, { extensions: { ...extensions, http: { spec: true, status } } });
+  return new GraphQLError(message, {
+    nodes: nodes ?? null,
+    extensions: { ...extensions, http: { spec: true, status } },
+  });
 }
 
 /** The throttle of a live query; null for another one. A throttle that is refused gives the answer. */

@@ -1,0 +1,31 @@
+/** The cluster of a command that is about one: that of the options, or a simulated one for the time of the command. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '../../base/temporary-folder.ts';
+import type { Config } from '../../config/options.ts';
+import type { ClusterOptions } from '../../kube/client/connection.ts';
+import { spawnSimCluster } from '../../sim/spawn-sim.ts';
+import { type ClusterConfig, oneClusterOf } from './clusters-of.ts';
+
+/** @throws PortolanError CONFIGURATION for several clusters, and what `work` throws. */
+export async function onOneCluster<T>(
+  config: ClusterConfig & Partial<Pick<Config, 'demo'>>,
+  command: string,
+  work: (cluster: ClusterOptions) => Promise<T>,
+): Promise<T> {
+  return config.demo === true ? onDemoCluster(work) : work(oneClusterOf(config, command));
+}
+
+/** A demo world without Pods of its own, in which nothing happens by itself. It ends with `work`. */
+export async function onDemoCluster<T>(work: (cluster: ClusterOptions) => Promise<T>): Promise<T> {
+  const cluster = await spawnSimCluster({ objects: 'demo', pods: 0, churn: false });
+  const folder = temporaryFolder('portolan-demo-');
+  try {
+    const kubeconfig = join(folder.path, 'kubeconfig.yaml');
+    writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
+    return await work({ name: 'demo', kubeconfig });
+  } finally {
+    folder.remove();
+    await cluster.close();
+  }
+}
