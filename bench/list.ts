@@ -1,8 +1,8 @@
 /**
  * Pages of a long list over HTTP: 50 Pods with 15 leaves, filtered by phase and ordered by creation, from the real server. Beside it, behind
- * the same load: the same page by hand-written SQL and JSON.stringify on bare node:http, and from an array of all Pods as an informer
- * holds them. Everything is asked in turns, again and again; a ratio is the median of those of each turn. Under changes, the client shares
- * a processor with the thread that serves it, and the writer has another one.
+ * the same load: the same page by hand-written SQL and JSON.stringify on bare node:http, from an array of all Pods as an informer
+ * holds them, and from a gateway without prepared answers. Everything is asked in turns, again and again; a ratio is the median of those of
+ * each turn. Under changes, the client shares a processor with the thread that serves it, and the writer has another one.
  */
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -88,6 +88,7 @@ async function measure(options: Options, directory: string, stores: string, serv
   const large = million > 0 ? await start('list.child.ts', storeOf(million), String(million)) : null;
   const plain = await start('list.plain.ts', 'sql', storeOf(objects));
   const array = await start('list.plain.ts', 'array', String(objects));
+  const executor = await start('list.executor.ts', storeOf(objects));
   const first = body(null);
   const deep = body(await cursorAt(gateway.url, Math.min(options.depth, objects >> 1)));
   const deepest = large === null ? '' : body(await cursorAt(large.url, Math.min(options.depth, million >> 1)));
@@ -100,6 +101,7 @@ async function measure(options: Options, directory: string, stores: string, serv
     counted: [],
     bare: [],
     array: [],
+    executed: [],
     deep: [],
     large: [],
     idle: [],
@@ -117,10 +119,11 @@ async function measure(options: Options, directory: string, stores: string, serv
     loads.deep.push(await load(gateway, deep, seconds, connections));
     if (large !== null) loads.large.push(await load(large, deepest, seconds, connections));
     loads.restarts.push(await load(gateway, restarts, seconds, 1));
+    loads.executed.push(await load(executor, first, seconds, connections));
     // One connection keeps its one thread busy; more would only queue.
     loads.array.push(await load(array, first, seconds, 1));
   }
-  await Promise.all([array.stop(), large?.stop()]);
+  await Promise.all([array.stop(), executor.stop(), large?.stop()]);
 
   let [changes, walMb, churned] = [0, 0, 0];
   const whileChanging = async (asked: () => Promise<void>): Promise<void> => {
@@ -154,6 +157,8 @@ async function measure(options: Options, directory: string, stores: string, serv
     cpuRatio: ratios('bare', 'ours', 'cpuMs'),
     withCount: ratios('ours', 'counted', 'perSecond'),
     overArray: ratios('ours', 'array', 'perSecond'),
+    preparedOverExecutor: ratios('ours', 'executed', 'perSecond'),
+    preparedOverExecutorCpu: ratios('executed', 'ours', 'cpuMs'),
     depth: ratios('deep', 'ours', 'p50Ms'),
     million: ratios('large', 'ours', 'p50Ms'),
     churn: ratios('busy', 'idle', 'p99Ms'),
@@ -179,6 +184,7 @@ async function measure(options: Options, directory: string, stores: string, serv
     ['the same by SQL and JSON.stringify', medianLoad(loads.bare)],
     ['the same from an array, one connection', medianLoad(loads.array)],
     ['the same listed and filtered in the client', client ?? '-'],
+    ['the same by the executor of graphql-js', medianLoad(loads.executed)],
     ['page at depth', medianLoad(loads.deep)],
     [`page at depth of ${million} Pods`, loads.large.length === 0 ? '-' : medianLoad(loads.large)],
     ['page one, one connection, idle', medianLoad(loads.idle)],
@@ -202,6 +208,7 @@ type Asked =
   | 'counted'
   | 'bare'
   | 'array'
+  | 'executed'
   | 'deep'
   | 'large'
   | 'idle'
