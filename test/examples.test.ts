@@ -1,5 +1,6 @@
 /** The playground's example operations, as typed documents, against the demo world: each one returns data. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { parse, print } from 'graphql';
 import { expect, test } from 'vitest';
 import { must } from '../src/base/must.ts';
 import {
@@ -22,6 +23,7 @@ import { demoGateway } from './kit/demo-gateway.ts';
 import { eventually } from './kit/eventually.ts';
 import { data, subscribe } from './kit/graphql-client.ts';
 import { exampleTitles } from './kit/playground-tabs.ts';
+import { blocksOf, readPage } from './kit/written-page.ts';
 
 const gateway = demoGateway({ pods: 300, churn: true });
 
@@ -153,6 +155,44 @@ test('a subscription begins with what there is and goes on with what happens', a
   const messages = await live.until((all) => all.some(({ phase }) => phase === 'SYNCED'));
   expect(messages.flatMap(({ changes }) => changes).length).toBeGreaterThan(0);
   await live.stop();
+});
+
+interface HelmPlugins {
+  readonly platformPortolanExamplePlugins: {
+    readonly totalCount: number;
+    readonly nodes: readonly {
+      readonly project: { readonly spec: { readonly displayName: string } } | null;
+      readonly template: { readonly spec: { readonly title: string } } | null;
+    }[];
+  };
+}
+
+test("the README's first query joins three custom kinds, and is the file of docs/examples/queries", async () => {
+  const [query = ''] = blocksOf(readPage('README.md'), 'graphql');
+  expect(print(parse(query))).toBe(print(parse(readPage('docs/examples/queries/helm-plugins.graphql'))));
+  const { platformPortolanExamplePlugins: plugins } = await data<HelmPlugins>(gateway.url, query);
+  expect(plugins.totalCount).toBeGreaterThan(1);
+  expect(plugins.nodes.every(({ template }) => template !== null)).toBe(true);
+  const projects = plugins.nodes.map(({ project }) => must(project, 'a Plugin has a Project').spec.displayName);
+  expect(projects).toEqual(projects.toSorted());
+});
+
+interface TemplatesInUse {
+  readonly platformPortolanExampleTemplates: {
+    readonly nodes: readonly { readonly plugins: { readonly nodes: readonly { readonly project: unknown }[] } }[];
+  };
+  readonly platformPortolanExamplePlugins: {
+    readonly aggregate: { readonly groups: readonly { readonly keys: readonly string[] }[] };
+  };
+}
+
+test('Templates in use: a join back over custom kinds, and groups through a relation', async () => {
+  const found = await data<TemplatesInUse>(gateway.url, readPage('docs/examples/queries/templates-in-use.graphql'));
+  const { nodes } = found.platformPortolanExampleTemplates;
+  expect(nodes.length).toBeGreaterThan(0);
+  for (const { plugins } of nodes) expect(plugins.nodes.map(({ project }) => project)).not.toContain(null);
+  const { groups } = found.platformPortolanExamplePlugins.aggregate;
+  expect(groups.map(({ keys: [engine] }) => engine)).toContain('helm');
 });
 
 test('every example has a test here', () => {
