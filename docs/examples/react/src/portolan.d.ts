@@ -32,7 +32,7 @@ export interface Change<T> {
   readonly id: string;
   /** Null when REMOVED. */
   readonly object?: T | null;
-  /** Why REMOVED: DELETED or NO_LONGER_MATCHES. */
+  /** Why REMOVED: DELETED, NO_LONGER_MATCHES or NO_LONGER_VISIBLE. */
   readonly reason?: string | null;
 }
 

@@ -5,7 +5,7 @@
  * @property {string} type ADDED, MODIFIED or REMOVED.
  * @property {string} id
  * @property {T | null} [object] Null when REMOVED.
- * @property {string | null} [reason] Why REMOVED: DELETED or NO_LONGER_MATCHES.
+ * @property {string | null} [reason] Why REMOVED: DELETED, NO_LONGER_MATCHES or NO_LONGER_VISIBLE.
  */
 
 /**
