@@ -4,10 +4,22 @@
 # An older Node refuses the flags of the scripts with `bad option`, before any code of Portolan could say what is missing. npm leaves an
 # older Node first on PATH if `npm ci` failed, or if npm was told to run no install scripts. On a system with musl, such as Alpine, the
 # Node of the packages cannot run.
+#
+# For Portolan itself it sets two variables of glibc, unless they are set:
+#   MALLOC_ARENA_MAX         glibc keeps an arena of memory for each thread, and Portolan has a dozen threads.
+#   MALLOC_MMAP_THRESHOLD_   A buffer of more bytes is given back to the system by itself when it is freed, not with the arena around it.
+# The container image starts Node itself, so deploy/Dockerfile sets the same values; a test compares them.
 fail() {
   printf 'portolan: %s\n' "$1" >&2
   exit 1
 }
+
+case " $* " in
+*' src/portolan.js '*)
+  export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
+  export MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-524288}"
+  ;;
+esac
 
 own=node_modules/.bin/node
 for node in "$own" node; do

@@ -4,6 +4,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { mallocVariables } from '../kit/gateway-process.ts';
 import { temporaryDirectory } from '../kit/temporary-directory.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -54,6 +55,33 @@ test.each<[string, Machine, string]>([
   ['that of PATH, of any later version', { own: null, path: '100.0.0' }, '100.0.0'],
 ])('it runs %s', (_, machine, version) => {
   expect(run(machine)).toEqual({ status: 0, stdout: `${version} --flag a b\n`, stderr: '' });
+});
+
+/** What it sets of glibc's variables for a program. */
+function mallocOf(program: string, given: Readonly<Record<string, string>> = {}): readonly string[] {
+  const folder = temporaryDirectory('fresh');
+  writeFileSync(join(folder, 'node'), '#!/bin/sh\n[ "$1" = --version ] && echo v24.21.0 || env\n');
+  chmodSync(join(folder, 'node'), 0o755);
+  mkdirSync(join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'node_modules/.package-lock.json'), '{}');
+  const { stdout } = spawnSync('/bin/sh', [join(root, 'deploy/node.sh'), '--flag', program, 'serve'], {
+    cwd: folder,
+    env: { PATH: `${folder}:/usr/bin:/bin`, ...given },
+    encoding: 'utf8',
+  });
+  return stdout
+    .split('\n')
+    .filter((line) => line.startsWith('MALLOC_'))
+    .toSorted();
+}
+
+test("it sets glibc's variables for Portolan alone, to the values of the image, and keeps those that are set", () => {
+  const own = Object.entries(mallocVariables).map(([name, value]) => `${name}=${value}`);
+  expect(own).toHaveLength(2);
+  expect(mallocOf('src/portolan.js')).toEqual(own);
+  expect(mallocOf('src/portolan.js', { MALLOC_ARENA_MAX: '4' })).toEqual(['MALLOC_ARENA_MAX=4', own[1]]);
+  expect(mallocOf('bench/run.ts')).toEqual([]);
+  expect(readFileSync(join(root, 'deploy/Dockerfile'), 'utf8')).toContain(`\nENV ${own.join(' ')}\n`);
 });
 
 test.each<[string, Machine, string]>([
@@ -120,7 +148,7 @@ test('every npm script begins with it, so that no flag reaches an older Node', (
     readonly scripts: Readonly<Record<string, string>>;
   };
   const others = Object.entries(scripts).filter(
-    ([, script]) => !/^(?:[A-Z_]+=\S+ )*(?:exec )?sh deploy\/node\.sh |^npm run --silent codegen && /.test(script),
+    ([, script]) => !/^(?:exec )?sh deploy\/node\.sh |^npm run --silent codegen && /.test(script),
   );
   expect(others).toEqual([]);
 });

@@ -29,8 +29,14 @@ export interface GatewayProcess {
   close(): Promise<void>;
 }
 
-/** As in package.json. */
-const malloc = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '524288' };
+/** The variables of glibc with which deploy/node.sh starts Portolan. */
+export const mallocVariables: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    ...readFileSync(new URL('../../deploy/node.sh', import.meta.url), 'utf8').matchAll(
+      /^ *export (MALLOC_\w+)="\$\{\1:-(\d+)\}"$/gm,
+    ),
+  ].map(([, name = '', value = '']) => [name, value]),
+);
 
 const entry = fileURLToPath(new URL('../../src/portolan.js', import.meta.url));
 
@@ -61,7 +67,7 @@ async function startProcess(
     ['--v8-pool-size=1', '--max-semi-space-size=16', '--memory-saver-mode', entry, command, '--port', '0', ...args],
     {
       cwd: folder,
-      env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...malloc, ...environment },
+      env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...mallocVariables, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   );
