@@ -106,7 +106,10 @@ export class CatalogAssembler {
       (resource, message) => diagnostics.push({ cluster: clusterOf(gathered, resource), resource, message }),
     );
     const claims = new NameClaims();
-    for (const each of came) claims.namesOf(each);
+    for (const each of came) {
+      yield;
+      claims.namesOf(each);
+    }
     const behind = gathered.toSorted((a, b) => Number(isOwn(b)) - Number(isOwn(a)));
     for (const { first } of behind) claims.namesOf(first.resource);
     const claimed: Claimed[] = [];
