@@ -204,6 +204,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'generation/subscribe.ts',
     'introspection/introspection-answers.ts',
     'introspection/introspection-query.ts',
+    'introspection/profiles.ts',
     'introspection/root-parts.ts',
     'prepared/answer-plan.ts',
     'prepared/prepared-answers.ts',

@@ -69,6 +69,7 @@ test('`schema --demo` prints what a started demo serves: schema/demo.graphql, wi
   onTestFinished(() => demo.close());
   const asked = getIntrospectionQuery({
     specifiedByUrl: true,
+    schemaDescription: true,
     directiveIsRepeatable: true,
     inputValueDeprecation: true,
     oneOf: true,

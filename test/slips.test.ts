@@ -46,7 +46,7 @@ const slips: [query: string, end: string, variables?: Record<string, unknown>][]
     { f: { metadata: { name: 'shop' } } },
   ],
   [
-    'query ($o: [Order!]) { pods(orderBy: $o) { totalCount } }',
+    'query ($o: [ObjectOrder!]) { pods(orderBy: $o) { totalCount } }',
     'Its values are ASC, DESC.',
     { o: [{ path: 'metadata.name', direction: 'desc' }] },
   ],

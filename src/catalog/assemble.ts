@@ -15,7 +15,7 @@
  */
 import { must } from '../base/must.ts';
 import { runSteps, type Steps } from '../base/steps.ts';
-import type { NamedKind } from './names/kind-names.ts';
+import { type NamedKind, withPrefix } from './names/kind-names.ts';
 import { NameClaims } from './names/name-claims.ts';
 import { type RelatedKind, relateKinds } from './names/relate-kinds.ts';
 import { isOwnGroup } from './names/reserved-names.ts';
@@ -66,14 +66,24 @@ interface Claimed {
 }
 
 /** Assembles the catalog synchronously, without an earlier catalog. */
-export function assembleCatalog(described: readonly DescribedResource[], came?: readonly NamedKind[]): Catalog {
-  return runSteps(new CatalogAssembler().assemble(described, came));
+export function assembleCatalog(
+  described: readonly DescribedResource[],
+  came?: readonly NamedKind[],
+  typePrefix?: string,
+): Catalog {
+  return runSteps(new CatalogAssembler(typePrefix).assemble(described, came));
 }
 
 /** Assembles successive catalogs and reuses the kinds that did not change. */
 export class CatalogAssembler {
+  readonly #typePrefix: string;
   #gathered = new Map<string, Gathered>();
   #made = new Map<string, Made>();
+
+  /** @param typePrefix what the names of types begin with */
+  constructor(typePrefix = '') {
+    this.#typePrefix = typePrefix;
+  }
 
   /**
    * Each step handles one kind. A cluster describes each (group, plural) once; the last of several descriptions wins.
@@ -96,7 +106,10 @@ export class CatalogAssembler {
       (resource, message) => diagnostics.push({ cluster: clusterOf(gathered, resource), resource, message }),
     );
     const claims = new NameClaims();
-    for (const each of came) claims.namesOf(each);
+    for (const each of came) {
+      yield;
+      claims.namesOf(each);
+    }
     const behind = gathered.toSorted((a, b) => Number(isOwn(b)) - Number(isOwn(a)));
     for (const { first } of behind) claims.namesOf(first.resource);
     const claimed: Claimed[] = [];
@@ -104,7 +117,8 @@ export class CatalogAssembler {
       yield;
       const { first, key, all } = kind;
       const tree = must(trees[i], 'each kind has its tree');
-      const { names, taken } = claims.namesOf(first.resource);
+      const { names: given, taken } = claims.namesOf(first.resource);
+      const names = withPrefix(this.#typePrefix, given);
       claimed.push({ gathered: kind, tree, names });
       if (taken === null) continue;
       const message = `${taken}, which came before; the type is ${names.type}, the list ${names.list}`;
@@ -121,6 +135,7 @@ export class CatalogAssembler {
     this.#gathered = new Map(gathered.map((kind) => [kind.key, kind]));
     this.#made = new Map(kinds.map(({ key }) => [key, must(this.#made.get(key), 'the kind was made')]));
     return Object.freeze({
+      typePrefix: this.#typePrefix,
       kinds: Object.freeze(kinds),
       diagnostics: Object.freeze(diagnostics),
       hash: hashText(kinds.map(({ key, hash }) => `${key} ${hash}`).join('\n')),

@@ -45,6 +45,7 @@ export async function printSchema(config: Config): Promise<number> {
   const catalog = assembleCatalog(
     chosen,
     described.map(({ resource }) => resource),
+    config.typePrefix,
   );
   const { schema, diagnostics } = buildGeneration(catalog);
   for (const { cluster, resource, message } of [...catalog.diagnostics, ...diagnostics]) {

@@ -47,6 +47,7 @@ export type ServingConfig = Pick<
   | 'promote'
   | 'promoteQueried'
   | 'profile'
+  | 'typePrefix'
   | 'explain'
   | 'slowQueryMs'
   | 'waitForSync'
@@ -149,6 +150,7 @@ function startEngine(
     liveRuns: (config.readers ?? defaultReaders) - 1,
     searchPaths: config.searchPaths,
     ...(config.promoteQueried ? { promote: (use) => ingest.promote(use) } : {}),
+    ...(config.typePrefix === undefined ? {} : { typePrefix: config.typePrefix }),
     diagnosis: { explain: config.explain, promote: config.promote },
     get slowQueryMs() {
       return config.slowQueryMs;

@@ -60,6 +60,8 @@ export interface EngineOptions {
   /** Called with the paths that queries need or use. Without it, queries cause no promotion. */
   readonly promote?: (use: PathUse) => void;
   readonly diagnosis?: Partial<Diagnosis>;
+  /** What the names of types begin with. Default: nothing. */
+  readonly typePrefix?: string;
   /** Milliseconds beyond which an operation is logged; default 500. */
   readonly slowQueryMs?: number;
   /** Milliseconds that a query waits for a kind in its first sync; default 0. */
@@ -125,7 +127,7 @@ export function createEngine(options: EngineOptions): Engine {
     feed.interrupt();
     liveQueries.interrupt();
   };
-  const schema = new SchemaRefresh({ reader, log, clock, published: interrupt });
+  const schema = new SchemaRefresh({ reader, log, clock, typePrefix: options.typePrefix ?? '', published: interrupt });
 
   const limits = limitsOf(options);
   const generation = (): Generation => {

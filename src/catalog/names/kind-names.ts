@@ -59,6 +59,14 @@ function derivedTypes(type: string, stem = type): Omit<KindNames, 'list' | 'one'
   };
 }
 
+/** The names with the prefix of --type-prefix before those of types. */
+export function withPrefix(prefix: string, names: KindNames): KindNames {
+  if (prefix === '') return names;
+  const { list, one, subscription, ...types } = names;
+  const prefixed = Object.entries(types).map(([of, name]) => [of, prefix + name]);
+  return { ...(Object.fromEntries(prefixed) as typeof types), list, one, subscription };
+}
+
 const byName = (list: string): string => `${list}ByName`;
 const changesOf = (name: string): string => `${name}Changes`;
 

@@ -119,6 +119,8 @@ export interface CatalogKind {
 }
 
 export interface Catalog {
+  /** What the names of all types but scalars and roots begin with; normally nothing. */
+  readonly typePrefix: string;
   /** Sorted by (group, plural). */
   readonly kinds: readonly CatalogKind[];
   readonly diagnostics: readonly Diagnostic[];

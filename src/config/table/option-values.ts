@@ -58,6 +58,9 @@ export const promotion = z.string({ error: wantedPromotion }).regex(/^\s*[^=\s]+
 const wantedRedaction = 'must be a resource and a path, such as pods=spec.containers[].env';
 export const redaction = z.string({ error: wantedRedaction }).regex(/^\s*[^=\s]+\s*=\s*[^\s]/, wantedRedaction);
 
+const wantedPrefix = 'must begin with an upper-case letter, be letters and digits, and end with "_", such as K8s_';
+export const typePrefix = z.string({ error: wantedPrefix }).regex(/^[A-Z][A-Za-z0-9]*_$/, wantedPrefix);
+
 const wantedProfile = 'must be a name and kinds with spaces between them, such as team=pods deployments.apps';
 export const profile = z.string({ error: wantedProfile }).regex(/^\s*[\w-]+\s*=\s*\S/, wantedProfile);
 

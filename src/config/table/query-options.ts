@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { granted, running } from './command-sets.ts';
 import type { OptionDefinition } from './option-definition.ts';
-import { duration, flag, names, profile, promotion, redaction, text, whole } from './option-values.ts';
+import { duration, flag, names, profile, promotion, redaction, text, typePrefix, whole } from './option-values.ts';
 
 /** Reader threads without the option `readers`. The option has no default in its schema, because the demo has another number. */
 export const defaultReaders = 3;
@@ -93,6 +93,13 @@ export const queryOptions = {
     live: true,
     commands: running,
     schema: z.array(profile).default([]),
+  },
+  typePrefix: {
+    key: 'typePrefix',
+    value: 'prefix',
+    help: 'What the names of all types but scalars begin with, such as K8s_, for gateways that join this schema with others.',
+    commands: [...running, 'schema'],
+    schema: typePrefix.optional(),
   },
   promoteQueried: {
     key: 'promoteQueried',

@@ -18,6 +18,7 @@ import { clustersIn } from '../../query/plan/filter.ts';
 import { textOfLeaf } from '../../query/plan/hop.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { type GroupCondition, type GroupTerm, type GroupValue, pageOfGroups } from '../../query/read/group-page.ts';
+import { staticType } from '../types/collected-schema.ts';
 import { leafAt, type Measure, measuredAt, mergeMeasured, selectedMeasures } from './aggregate-paths.ts';
 import { AggregateSource } from './aggregate-source.ts';
 import type { Aggregated } from './aggregated.ts';
@@ -73,7 +74,7 @@ export async function readGroups(
   const by = args.by.map((path) => leafAt(aggregated, 'groups', path));
   warnOfMergedClusters(aggregated, by, responsePathAsArray(info.path));
   const first = pageSize('groups', args.first ?? null, defaultGroups, aggregated.operation.source.limits.maxPageSize);
-  const type = info.schema.getType('GroupAggregate') as GraphQLObjectType;
+  const type = staticType(info.schema, 'GroupAggregate') as GraphQLObjectType;
   const terms = (args.orderBy ?? [{}]).map((term) => termOf(aggregated, term, by));
   const conditions = (args.having ?? []).flatMap((condition) => conditionsOf(aggregated, condition));
   const measured = mergeMeasured([

@@ -28,7 +28,7 @@ export type IntrospectionRequest =
   /** New kinds for the next generation, each a CatalogKind as JSON text. */
   | { readonly op: 'kinds'; readonly texts: readonly string[] }
   /** The generation of these kinds, by their keys, in order. All of them have been sent. Other kinds are dropped. */
-  | { readonly op: 'generation'; readonly keys: readonly string[] }
+  | { readonly op: 'generation'; readonly keys: readonly string[]; readonly typePrefix: string }
   /** A question about the generation that was sent last. */
   | { readonly op: 'question'; readonly call: number; readonly question: Question };
 

@@ -131,12 +131,12 @@ class RunningThread {
   /** Sends a generation, unless the thread has it. */
   async load(generation: Generation): Promise<void> {
     if (generation.id === this.#generation) return;
-    const { kinds } = generation.catalog;
+    const { kinds, typePrefix } = generation.catalog;
     const lacking = kinds.filter((kind) => this.#kinds.get(kind.key) !== kind);
     // Starts in a new turn of the event loop, because the request's turn may already have started the thread.
     await setImmediate();
     await runSliced(this.#sendKinds(lacking));
-    this.#post({ op: 'generation', keys: kinds.map(({ key }) => key) });
+    this.#post({ op: 'generation', keys: kinds.map(({ key }) => key), typePrefix });
     this.#kinds = new Map(kinds.map((kind) => [kind.key, kind]));
     this.#generation = generation.id;
   }

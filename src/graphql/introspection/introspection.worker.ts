@@ -21,13 +21,13 @@ import type { Encoding, IntrospectionReply, IntrospectionRequest, Made, Question
 import { partResult, rootPart } from './root-parts.ts';
 
 const port = must(parentPort, 'the port of a worker thread');
-const builder = new GenerationBuilder();
+let builder: GenerationBuilder | null = null;
 const kinds = new Map<string, CatalogKind>();
 /** Data of answers as JSON, by document, operation and variables; null for one with errors. */
 const texts = new BoundedCache<Buffer | null>({ entries: 16, weight: 128 * 1024 * 1024 });
 /** Schemas of some of the kinds, by the keys of these. Each is small. */
 const parts = new BoundedCache<GraphQLSchema>({ entries: 8, weight: 8 });
-let catalog: Catalog = { kinds: [], diagnostics: [], hash: '' };
+let catalog: Catalog = { typePrefix: '', kinds: [], diagnostics: [], hash: '' };
 let whole: GraphQLSchema | null = null;
 
 port.on('message', (request: IntrospectionRequest) => {
@@ -39,19 +39,20 @@ port.on('message', (request: IntrospectionRequest) => {
       }
       return;
     case 'generation':
-      return load(request.keys);
+      return load(request);
     case 'question':
       return reply(request.call, request.question);
   }
 });
 
-function load(keys: readonly string[]): void {
+function load({ keys, typePrefix }: Extract<IntrospectionRequest, { op: 'generation' }>): void {
   const wanted = new Set(keys);
   for (const key of kinds.keys()) if (!wanted.has(key)) kinds.delete(key);
   const ordered = keys.map((key) => must(kinds.get(key), `the kind ${key} was sent`));
   texts.clear();
   parts.clear();
-  catalog = { kinds: ordered, diagnostics: [], hash: '' };
+  catalog = { typePrefix, kinds: ordered, diagnostics: [], hash: '' };
+  builder ??= new GenerationBuilder({ typePrefix });
   whole = runSteps(builder.build(catalog)).schema;
 }
 

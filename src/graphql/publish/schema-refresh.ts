@@ -24,6 +24,8 @@ export interface SchemaRefreshOptions {
   readonly reader: Reader;
   readonly log: Logger;
   readonly clock: Clock;
+  /** What the names of types begin with. Default: nothing. */
+  readonly typePrefix?: string;
   /** Called with each new generation. */
   readonly published: (generation: Generation) => void;
 }
@@ -31,8 +33,8 @@ export interface SchemaRefreshOptions {
 export class SchemaRefresh {
   readonly #options: SchemaRefreshOptions;
   readonly #descriptions = new DescriptionCache();
-  readonly #assembler = new CatalogAssembler();
-  readonly #builder = new GenerationBuilder();
+  readonly #assembler: CatalogAssembler;
+  readonly #builder: GenerationBuilder;
   readonly #diagnostics: DiagnosticLog;
   #current: Generation | null = null;
   #published = 0;
@@ -47,6 +49,9 @@ export class SchemaRefresh {
 
   constructor(options: SchemaRefreshOptions) {
     this.#options = options;
+    const { typePrefix = '' } = options;
+    this.#assembler = new CatalogAssembler(typePrefix);
+    this.#builder = new GenerationBuilder({ typePrefix });
     this.#diagnostics = new DiagnosticLog(options.log);
   }
 

@@ -11,7 +11,7 @@ import { buildStaticSchema } from '../static/static-schema.ts';
 import { buildGeneration } from './build-generation.ts';
 
 function catalogOf(...kinds: readonly CatalogKind[]): Catalog {
-  return { kinds, diagnostics: [], hash: kinds.map(({ hash }) => hash).join() };
+  return { kinds, typePrefix: '', diagnostics: [], hash: kinds.map(({ hash }) => hash).join() };
 }
 
 const [gadgetKind, widgetKind] = assembleCatalog([widget(), gadget()]).kinds.map((kind) => must(kind, 'a kind'));

@@ -25,12 +25,15 @@ import { type RootFields, StaticPart } from './static-part.ts';
 
 /** Builds the schema of a catalog synchronously, without reuse. Never throws for a single kind. */
 export function buildGeneration(catalog: Catalog): Generation {
-  return runSteps(new GenerationBuilder().build(catalog));
+  const { typePrefix } = catalog;
+  return runSteps(new GenerationBuilder({ typePrefix }).build(catalog));
 }
 
 export interface BuildOptions {
   /** Makes the relation fields of kinds. Default: those of the catalog. */
   readonly relations?: RelationFields;
+  /** That of the catalogs. Default: nothing. */
+  readonly typePrefix?: string;
 }
 
 /** Builds successive generations, and reuses the types that did not change. */
@@ -38,9 +41,9 @@ export class GenerationBuilder {
   readonly #static: StaticPart;
   readonly #parts: KindParts;
 
-  constructor({ relations = relationFields }: BuildOptions = {}) {
-    this.#static = new StaticPart(relations);
-    this.#parts = new KindParts(this.#static);
+  constructor({ relations = relationFields, typePrefix = '' }: BuildOptions = {}) {
+    this.#static = new StaticPart(relations, typePrefix);
+    this.#parts = new KindParts(this.#static, typePrefix);
   }
 
   /** Each step processes a few types. Never throws for a single kind. */
@@ -118,7 +121,7 @@ export class GenerationBuilder {
         parts.map(({ shells }) => shells.kind),
       ),
       diagnostics: diagnosticsOf(catalog.kinds, failed),
-      schema: new CollectedSchema({ roots, types: collection }),
+      schema: new CollectedSchema({ roots, types: collection, typePrefix: catalog.typePrefix }),
     };
   }
 }

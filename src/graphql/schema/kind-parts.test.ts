@@ -15,7 +15,7 @@ import { buildGeneration, GenerationBuilder } from './build-generation.ts';
 import type { RelationFields } from './kind-shells.ts';
 
 function catalogOf(...kinds: readonly CatalogKind[]): Catalog {
-  return { kinds, diagnostics: [], hash: kinds.map(({ hash }) => hash).join() };
+  return { kinds, typePrefix: '', diagnostics: [], hash: kinds.map(({ hash }) => hash).join() };
 }
 
 const [gadgetKind, widgetKind] = assembleCatalog([widget(), gadget()]).kinds.map((kind) => must(kind, 'a kind'));

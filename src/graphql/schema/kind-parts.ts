@@ -21,7 +21,7 @@ import { must } from '../../base/must.ts';
 import type { Steps } from '../../base/steps.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { definitionsOf } from '../../catalog/tree/share-definitions.ts';
-import { problemsOf } from '../types/collected-schema.ts';
+import { addPrefix, problemsOf } from '../types/collected-schema.ts';
 import { DefinitionTypes } from '../types/definition-types.ts';
 import { type OperationTypeName, operationTypes, rootNames } from '../types/root-types.ts';
 import { mentionedTypes, reachableTypes, TypeFailure } from '../types/type-walk.ts';
@@ -59,12 +59,14 @@ const typesAtOnce = 200;
 
 export class KindParts {
   readonly #static: StaticPart;
+  readonly #typePrefix: string;
   readonly #validated = new WeakSet<GraphQLNamedType>();
   #parts = new Map<string, KindPart>();
   #definitions = new DefinitionTypes([]);
 
-  constructor(staticPart: StaticPart) {
+  constructor(staticPart: StaticPart, typePrefix: string) {
     this.#static = staticPart;
+    this.#typePrefix = typePrefix;
   }
 
   /** Drops all other parts. */
@@ -170,6 +172,7 @@ export class KindParts {
       types[operation] = add(listed, yield* reachableTypes(mentionedTypes(root), isOutside));
     }
     yield* this.#validate([...rootTypes, ...listed]);
+    addPrefix(this.#typePrefix, listed);
     return { ...begun, types };
   }
 

@@ -13,7 +13,7 @@ import { runSteps } from '../../base/steps.ts';
 import { FilterTypes } from '../filter/filter-types.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { buildStaticSchema } from '../static/static-schema.ts';
-import { problemsOf } from '../types/collected-schema.ts';
+import { addPrefix, problemsOf } from '../types/collected-schema.ts';
 import { forEachOperationType, type OperationTypeName, rootNames } from '../types/root-types.ts';
 import { mentionedTypes, reachableTypes } from '../types/type-walk.ts';
 import type { RelationFields } from './kind-shells.ts';
@@ -45,7 +45,8 @@ export class StaticPart {
   readonly specified: readonly GraphQLNamedType[];
   readonly #core: ReadonlySet<GraphQLNamedType>;
 
-  constructor(relations: RelationFields) {
+  /** @param typePrefix what the names of types begin with */
+  constructor(relations: RelationFields, typePrefix: string) {
     const base = buildStaticSchema();
     const type = (name: string): GraphQLNamedType => must(base.getType(name), `the static schema has ${name}`);
     this.filters = new FilterTypes((leaf) => type(leaf) as GraphQLInputType);
@@ -75,6 +76,7 @@ export class StaticPart {
     ]);
     const [problem] = problemsOf([...rootTypes, ...new Set(this.all())]);
     if (problem !== undefined) throw new Error(`invariant broken: the static schema is valid: ${problem}`);
+    addPrefix(typePrefix, this.all());
   }
 
   /** All types, in no order; some more than once. */

@@ -1,6 +1,7 @@
 /** The projection of objects of any kind at a place below a field. */
 import { type GraphQLResolveInfo, isInterfaceType } from 'graphql';
 import type { Projection } from '../../query/plan/plan.ts';
+import { staticType } from '../types/collected-schema.ts';
 import { projectionOf } from './projection.ts';
 import { fragmentsOf, selectionsAt } from './walk.ts';
 
@@ -12,7 +13,7 @@ export function projectionBelow(info: GraphQLResolveInfo, path: readonly string[
     info.fieldNodes.map((node) => node.selectionSet),
     path,
   );
-  const object = info.schema.getType('KubernetesObject');
+  const object = staticType(info.schema, 'KubernetesObject');
   if (!isInterfaceType(object)) throw new Error('invariant broken: KubernetesObject is an interface');
   return projectionOf({ schema: info.schema, fragments }, sets, object);
 }

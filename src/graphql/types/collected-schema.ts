@@ -12,12 +12,14 @@ import {
   GraphQLSchema,
   GraphQLString,
   isInterfaceType,
+  isIntrospectionType,
   isObjectType,
+  isScalarType,
   specifiedDirectives,
   validateSchema,
 } from 'graphql';
 import { liveDirective } from './live-directive.ts';
-import type { OperationTypeName } from './root-types.ts';
+import { type OperationTypeName, rootNames } from './root-types.ts';
 
 interface Implementations {
   readonly objects: GraphQLObjectType[];
@@ -52,6 +54,8 @@ export class TypeCollection {
 export interface CollectedSchemaParts {
   /** Null for an operation type without fields. */
   readonly roots: Readonly<Record<OperationTypeName, GraphQLObjectType | null>>;
+  /** What the names of types begin with, but not of scalars, roots and introspection. Default: nothing. */
+  readonly typePrefix?: string;
   /** All types of the schema, those of introspection included. */
   readonly types: TypeCollection;
 }
@@ -66,6 +70,10 @@ export class CollectedSchema extends GraphQLSchema {
   constructor(parts: CollectedSchemaParts) {
     super({ assumeValid: true, description, directives: [...specifiedDirectives, liveDirective] });
     this.#parts = parts;
+  }
+
+  get typePrefix(): string {
+    return this.#parts.typePrefix ?? '';
   }
 
   override getQueryType(): GraphQLObjectType | undefined {
@@ -86,6 +94,25 @@ export class CollectedSchema extends GraphQLSchema {
 
   override getImplementations({ name }: GraphQLInterfaceType): Implementations {
     return this.#parts.types.implementations.get(name) ?? { objects: [], interfaces: [] };
+  }
+}
+
+/** A type of the static schema, whatever its names begin with. */
+export function staticType(schema: GraphQLSchema, name: string): GraphQLNamedType | undefined {
+  return schema.getType(schema instanceof CollectedSchema ? schema.typePrefix + name : name);
+}
+
+const roots: ReadonlySet<string> = new Set(Object.values(rootNames));
+
+/**
+ * Puts the prefix before the names of types that lack it, except scalars, roots and types of introspection: gateways that join schemas merge
+ * equal scalars. A prefix ends with "_", so no other name begins with it.
+ */
+export function addPrefix(prefix: string, types: Iterable<GraphQLNamedType>): void {
+  if (prefix === '') return;
+  for (const type of types) {
+    const isOwn = isScalarType(type) || isIntrospectionType(type) || roots.has(type.name);
+    if (!isOwn && !type.name.startsWith(prefix)) type.name = prefix + type.name;
   }
 }
 

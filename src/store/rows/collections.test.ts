@@ -4,6 +4,7 @@ import { describedResource, event, pod, storeFile } from '../../../test/kit/stor
 import { must } from '../../base/must.ts';
 import { Database } from '../sqlite/database.ts';
 import { openWriter, type StoreWriter } from '../write/writer.ts';
+import { mostKindsThatCame } from './resources.ts';
 
 function rows(file: string, sql: string): string[] {
   const database = new Database(file, { readonly: true });
@@ -62,6 +63,32 @@ test('a description is kept once, and goes with the last collection', async () =
   await writer.drop(must(b, 'a handle'));
   expect(rows(file, 'SELECT cluster FROM description')).toEqual([]);
   writer.close();
+});
+
+test('the order in which kinds came is kept, up to a bound; kinds that are there are never forgotten', async () => {
+  const file = storeFile();
+  const writer = openWriter(file, { checkpoints: 'inline' });
+  const kept = describedResource({ plural: 'first', kind: 'First' });
+  const gone = describedResource({ plural: 'gone', kind: 'Gone' });
+  writer.declare(kept);
+  await writer.drop(writer.declare(gone));
+  writer.close();
+  const database = new Database(file);
+  database.exec(`WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${mostKindsThatCame})
+    INSERT INTO kind_came (kind, name) SELECT 1000 + i, 'Kind' || i FROM n`);
+  database.close();
+  const again = openWriter(file, { checkpoints: 'inline' });
+  again.declare(describedResource({ plural: 'last', kind: 'Last' }));
+  again.declare(kept);
+  again.close();
+  const read = new Database(file);
+  const names = read
+    .statement('SELECT name FROM kind_came ORDER BY id')
+    .all()
+    .map(([name]) => String(name));
+  read.close();
+  expect(names).toHaveLength(mostKindsThatCame);
+  expect([names[0], names.includes('Gone'), names.at(-1)]).toEqual(['First', false, 'Last']);
 });
 
 test('what is redacted from now on goes from every namespace', async () => {

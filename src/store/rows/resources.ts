@@ -20,6 +20,9 @@ import type { RowTarget } from './row-writer.ts';
 import { derivedFrom, type StoredKind, type StoredResource } from './stored-resource.ts';
 import type { WriteSession } from './write-session.ts';
 
+/** Kinds whose names are remembered, those that are gone included. */
+export const mostKindsThatCame = 10_000;
+
 export class Resources {
   readonly #session: WriteSession;
   readonly #promotions: Promotions;
@@ -175,7 +178,7 @@ export class Resources {
     const { database, counters } = this.#session;
     const { cluster, resource: served } = described;
     const kind = this.#kindOf(served);
-    database.statement('INSERT OR IGNORE INTO kind_came (kind, name) VALUES (?, ?)').run(kind.id, served.kind);
+    this.#came(kind, served.kind);
     const json = JSON.stringify(described);
     const before = database
       .statement('SELECT json FROM description WHERE cluster = ? AND kind = ?')
@@ -258,6 +261,22 @@ export class Resources {
     const kind = { id, group, plural, key, promoted: new PromotedTable(database, id, null, []) };
     this.#kinds.set(key, kind);
     return kind;
+  }
+
+  /** Remembers when a kind came under this Kind. The oldest kinds that are gone are forgotten beyond a bound. */
+  #came(kind: StoredKind, name: string): void {
+    const { database } = this.#session;
+    const { changes } = database
+      .statement('INSERT OR IGNORE INTO kind_came (kind, name) VALUES (?, ?)')
+      .run(kind.id, name);
+    if (changes === 0) return;
+    database
+      .statement(
+        `DELETE FROM kind_came WHERE id IN (
+           SELECT id FROM kind_came WHERE kind NOT IN (SELECT kind FROM description) AND kind != ?
+           ORDER BY id LIMIT max(0, (SELECT count(*) FROM kind_came) - ?))`,
+      )
+      .run(kind.id, mostKindsThatCame);
   }
 
   #assignSlots(kind: StoredKind): boolean {
