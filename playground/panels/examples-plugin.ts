@@ -10,7 +10,7 @@ export function examplesPlugin(documents: readonly string[]): GraphiQLPlugin {
 }
 
 function Examples({ documents }: { readonly documents: readonly string[] }): ReactElement {
-  const { addTab, changeTab } = useGraphiQLActions();
+  const { addTab, changeTab, updateActiveTabValues } = useGraphiQLActions();
   const tabs = useGraphiQL((state) => state.tabs);
   const active = useGraphiQL((state) => state.activeTabIndex);
   const editor = useGraphiQL((state) => state.queryEditor);
@@ -20,6 +20,8 @@ function Examples({ documents }: { readonly documents: readonly string[] }): Rea
     else {
       addTab();
       editor?.setValue(document);
+      // The editor tells it later, and a person may have opened another tab by then.
+      updateActiveTabValues({ query: document });
     }
   };
   return h(

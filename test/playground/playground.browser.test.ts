@@ -132,6 +132,12 @@ describe.skipIf(!hasChromium())('the playground', () => {
     expect(JSON.parse(stdout)).toMatchObject({ data: { platformPortolanExamplePlugins: { totalCount: 30 } } });
   });
 
+  test('keeps an example in its tab, however soon another one is opened', async () => {
+    const { page } = opened;
+    for (const name of ['Workloads', 'Resources']) await examples(page).getByRole('button', { name }).click();
+    expect(await page.getByRole('tab').allInnerTexts()).toEqual(['PluginRelated', 'Workloads', 'Resources']);
+  });
+
   test('answers an example', async () => {
     const { page } = opened;
     await runExample(page, 'WaitingPods', /"totalCount":[1-9]\d*,"nodes":\[\{"id":"/);
