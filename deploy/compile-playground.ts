@@ -91,7 +91,7 @@ async function bundled(input: string, format: 'esm' | 'iife') {
     transform: { define: { 'process.env.NODE_ENV': '"production"' } },
     // The styles are a part of their own.
     moduleTypes: { '.css': 'empty' },
-    plugins: [importsOfParts(format), ...(sharing.has(input) ? [sharedPackages] : [])],
+    plugins: [importsOfParts(format), listsInExplorer, ...(sharing.has(input) ? [sharedPackages] : [])],
     // Packages have directives for frameworks, of which rolldown would warn.
     logLevel: 'silent',
   });
@@ -102,6 +102,21 @@ async function bundled(input: string, format: 'esm' | 'iife') {
     await bundle.close();
   }
 }
+
+/**
+ * The Explorer takes the type of a list for the type of its items, and complains in the console of lists of enum values or input objects
+ * (`orderBy: [{ … }]`). It shows these lists as they are written instead.
+ */
+const listsInExplorer: Plugin = {
+  name: 'lists-in-explorer',
+  transform(code, id) {
+    if (!/graphiql-explorer[\\/]dist[\\/]Explorer\.js$/.test(id)) return null;
+    const complaint = "console.error('arg mismatch between arg and selection', argType, argValue);";
+    if (!code.includes(complaint))
+      throw new Error('graphiql-explorer has changed: see whether it still complains of lists');
+    return code.replaceAll(complaint, "input = React.createElement('code', null, (0, _graphql.print)(argValue));");
+  },
+};
 
 /** The page waits with them until its interface is shown. A worker has no such reason, and knows its own URL. */
 const importsOfParts = (format: 'esm' | 'iife'): Plugin => ({

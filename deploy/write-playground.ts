@@ -58,7 +58,7 @@ function readWritten(): WrittenPlayground | null {
 }
 
 function keyOfInputs(): string {
-  const sources = ['', 'parts'].flatMap((folder) =>
+  const sources = ['', 'panels', 'parts'].flatMap((folder) =>
     readdirSync(join(root, 'playground', folder), { withFileTypes: true }).filter((entry) => entry.isFile()),
   );
   const files = [

@@ -46,10 +46,12 @@ export class CallerAccess implements Caller {
   async enter(): Promise<string> {
     const opinion = await this.#ask(this.#token.text);
     if (opinion.accepted) return this.#entered(opinion.clusters);
+    const isFirst = opinion.isRefused && this.#token.text === null;
     if (opinion.isRefused) this.#token.forget();
     return new Promise((resolve) => {
       this.#form.open({
-        message: opinion.message,
+        // Nobody has done anything wrong yet.
+        message: isFirst ? '' : opinion.message,
         text: this.#token.text ?? '',
         canCancel: false,
         attempt: (token) => this.#attempt(token, (clusters) => resolve(this.#entered(clusters))),

@@ -4,7 +4,7 @@
  */
 import { createClient } from 'graphql-ws/client';
 import { chosenOperation } from './chosen-operation.ts';
-import { type Answer, failed, messageOf, post } from './post.ts';
+import { type Answer, failed, type Measure, messageOf, post } from './post.ts';
 
 /** One request of GraphiQL. */
 export interface FetcherRequest {
@@ -27,11 +27,14 @@ interface Observer {
 
 type Headers = Readonly<Record<string, string>>;
 
+interface FetcherOptions {
+  readonly headers?: Headers;
+  /** Called with what the answer to a query or a mutation took, before the answer is given. */
+  readonly measured?: (measure: Measure) => void;
+}
+
 /** What GraphiQL accepts, without the forms of answers that the gateway has not. */
-export type Fetcher = (
-  request: FetcherRequest,
-  options?: { readonly headers?: Headers },
-) => Promise<Answer> | Observable;
+export type Fetcher = (request: FetcherRequest, options?: FetcherOptions) => Promise<Answer> | Observable;
 
 /** Who makes the requests. */
 export interface Caller {
@@ -49,14 +52,17 @@ const forbidden = 4403;
 
 /** @param endpoint the URL of the gateway's endpoint. */
 export function createFetcher(endpoint: string, caller: Caller): Fetcher {
-  return ({ operationName: given = null, ...rest }, { headers: written = {} } = {}) => {
+  return ({ operationName: given = null, ...rest }, { headers: written = {}, measured } = {}) => {
     const operation = chosenOperation(rest.query, given);
     const operationName = operation === null ? given : operation.name;
     const request = operationName === null ? rest : { ...rest, operationName };
     const { headers, refused } = authorize(written, caller);
-    return operation?.type === 'subscription'
-      ? subscribe(endpoint, request, headers, refused)
-      : send(endpoint, request, headers, refused);
+    if (operation?.type === 'subscription') return subscribe(endpoint, request, headers, refused);
+    return post(endpoint, request, headers).then(({ status, answer, measure }) => {
+      if (status === 401) refused(answer.errors?.[0]?.message ?? 'The gateway does not accept the token.');
+      if (measure !== null) measured?.(measure);
+      return answer;
+    });
   };
 }
 
@@ -70,12 +76,6 @@ function authorize(written: Headers, caller: Caller): { readonly headers: Header
   const authorization = caller.authorization();
   const headers = authorization === null ? written : { ...written, authorization };
   return { headers, refused: (message) => caller.refused(message) };
-}
-
-async function send(endpoint: string, request: FetcherRequest, headers: Headers, refused: Refused): Promise<Answer> {
-  const { status, answer } = await post(endpoint, request, headers);
-  if (status === 401) refused(answer.errors?.[0]?.message ?? 'The gateway does not accept the token.');
-  return answer;
 }
 
 /** The socket is opened by the subscriber and closed at the end of the subscription. */

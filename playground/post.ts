@@ -6,13 +6,24 @@ export type Answer = Pick<ExecutionResult, 'data' | 'extensions'> & {
   readonly errors?: readonly { readonly message: string }[];
 };
 
+/** What an answer took. */
+export interface Measure {
+  /** Milliseconds until its last byte. */
+  readonly ms: number;
+  /** Of its JSON, before any compression. */
+  readonly bytes: number;
+}
+
 export interface Posted {
   /** The HTTP status; 0 if there was no answer. */
   readonly status: number;
   readonly answer: Answer;
+  /** Null if there was no answer. */
+  readonly measure: Measure | null;
 }
 
 export async function post(endpoint: string, body: object, headers: Readonly<Record<string, string>>): Promise<Posted> {
+  const began = performance.now();
   try {
     const response = await fetch(endpoint, {
       method: 'POST',
@@ -23,13 +34,18 @@ export async function post(endpoint: string, body: object, headers: Readonly<Rec
     const { status } = response;
     const text = await response.text();
     try {
-      return { status, answer: JSON.parse(text) as Answer };
+      const measure = { ms: performance.now() - began, bytes: new TextEncoder().encode(text).length };
+      return { status, answer: JSON.parse(text) as Answer, measure };
     } catch {
-      return { status: 0, answer: failed(`The answer has status ${status} and is not JSON: ${text.slice(0, 200)}`) };
+      return none(`The answer has status ${status} and is not JSON: ${text.slice(0, 200)}`);
     }
   } catch (error) {
-    return { status: 0, answer: failed(`The gateway cannot be reached: ${messageOf(error)}`) };
+    return none(`The gateway cannot be reached: ${messageOf(error)}`);
   }
+}
+
+function none(message: string): Posted {
+  return { status: 0, answer: failed(message), measure: null };
 }
 
 export function failed(message: string): Answer {

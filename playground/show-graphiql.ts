@@ -1,22 +1,27 @@
 /**
- * Shows GraphiQL with the panel of costs, the completion of paths, and the tabs that the browser kept for these clusters. It is the
- * module of the part graphiql.js.
+ * Shows GraphiQL with the panels of examples and costs, the bar below the result, the completion of paths, and the tabs that the
+ * browser kept for these clusters. It is the module of the part graphiql.js.
  *
  * GraphiQL loads Monaco when it is rendered, and prettier when a person formats a document. deploy/compile-playground.ts makes parts of
  * them, and calls of `portolanPart` of GraphiQL's imports. Monaco and the Explorer get objects of the packages that are in this part, so
  * they use these copies.
  */
+import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 import * as graphiqlReact from '@graphiql/react';
 import { GraphiQL, type GraphiQLProps } from 'graphiql';
 import * as graphql from 'graphql';
 import * as react from 'react';
 import * as jsxRuntime from 'react/jsx-runtime';
 import { createRoot } from 'react-dom/client';
-import { AnswerPanel } from './answer-panel.ts';
 import { element } from './element.ts';
-import { explorerPlugin } from './explorer-plugin.ts';
 import { type Caller, createFetcher } from './fetcher.ts';
 import { keptTabs } from './kept-tabs.ts';
+import { AnswerBar } from './panels/answer-bar.ts';
+import { answerPlugin } from './panels/answer-panel.ts';
+import { examplesPlugin, examplesTitle } from './panels/examples-plugin.ts';
+import { explorerPlugin } from './panels/explorer-plugin.ts';
+import { LastAnswer } from './panels/last-answer.ts';
+import { ProfileChoice } from './panels/profile-choice.ts';
 import { PathCompletion } from './path-completion.ts';
 
 declare global {
@@ -26,8 +31,9 @@ declare global {
 
 /** What the gateway writes into the page (src/server/playground/page.ts). */
 export interface PageOptions {
-  readonly tabs: readonly string[];
+  readonly examples: readonly string[];
   readonly keptFor: string;
+  readonly profiles: readonly string[];
   readonly explain: boolean;
   readonly authenticates: boolean;
 }
@@ -43,9 +49,12 @@ const { createElement: h, useEffect } = react;
 
 const workers: Readonly<Record<string, string>> = { json: 'json-worker.js', graphql: 'graphql-worker.js' };
 
+/** A window of this width has room for the list of examples beside both editors. */
+const wide = 1200;
+
 /** @param endpoint the URL of the gateway's endpoint. */
 export function showGraphiql(root: Element, endpoint: string, caller: Caller, options: PageOptions): void {
-  const { tabs, keptFor, explain, authenticates } = options;
+  const { examples, keptFor, profiles, explain, authenticates } = options;
   const isShown = Promise.withResolvers<void>();
   // On a slow line the editor takes seconds, and must not delay the interface.
   globalThis.portolanPart = async (name) => {
@@ -66,37 +75,53 @@ export function showGraphiql(root: Element, endpoint: string, caller: Caller, op
     caller,
   );
   const completion = new PathCompletion(fetcher);
-  const panel = new AnswerPanel(explain);
+  const last = new LastAnswer();
+  const storage = keptTabs(localStorage, keptFor, !authenticates);
+  const isFirstVisit = storage.getItem('graphiql:tabState') === null;
   const query = page.searchParams.get('query');
 
   /** GraphiQL renders it as a part of its interface, where the state of the editor can be read. */
-  const Title = (): string => {
+  const Title = (): react.ReactElement => {
     const monaco = graphiqlReact.useMonaco((state) => state.monaco);
     useEffect(() => isShown.resolve(), []);
     useEffect(() => {
       const registered = monaco === undefined ? null : completion.register(monaco);
       return () => registered?.dispose();
     }, [monaco]);
-    return 'Portolan';
+    const active = graphiqlReact.useGraphiQL((state) => state.tabs[state.activeTabIndex]?.id);
+    useEffect(() => {
+      document.querySelector('.graphiql-tab-active')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+      last.leaveTab();
+    }, [active]);
+    const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href;
+    return h(
+      'div',
+      { className: 'portolan-title' },
+      profiles.length === 0 && profile === null ? null : h(ProfileChoice, { profiles, chosen: profile }),
+      h('img', { src: icon, alt: '' }),
+      'Portolan',
+    );
   };
 
   const props: GraphiQLProps = {
     // GraphiQL passes an observer to `subscribe`. Its type has other forms too.
-    fetcher: panel.watching(fetcher) as GraphiQLProps['fetcher'],
-    plugins: [explorerPlugin, panel.plugin],
-    storage: keptTabs(localStorage, keptFor),
+    fetcher: last.watching(fetcher) as GraphiQLProps['fetcher'],
+    plugins: [examplesPlugin(examples), explorerPlugin, HISTORY_PLUGIN, answerPlugin(last, explain)],
+    ...(isFirstVisit && innerWidth >= wide ? { visiblePlugin: examplesTitle } : {}),
+    storage,
     // Headers may have credentials.
     shouldPersistHeaders: !authenticates,
     schemaDescription: true,
     inputValueDeprecation: true,
     defaultEditorToolsVisibility: true,
     ...(query === null ? {} : { initialQuery: query }),
-    ...(tabs.length === 0 ? {} : { defaultTabs: tabs.map((each) => ({ query: each })) }),
+    ...(examples.length === 0 ? {} : { defaultTabs: examples.slice(0, 1).map((each) => ({ query: each })) }),
     onEditQuery(document) {
       page.searchParams.set('query', document);
       history.replaceState({}, '', page);
     },
     onSchemaChange: (schema) => completion.setSchema(schema),
   };
-  createRoot(root).render(h(GraphiQL, props, h(GraphiQL.Logo, null, h(Title))));
+  const bar = h(AnswerBar, { last, endpoint, authenticates });
+  createRoot(root).render(h(GraphiQL, props, h(GraphiQL.Logo, null, h(Title)), h(GraphiQL.Footer, null, bar)));
 }

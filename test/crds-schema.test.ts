@@ -19,7 +19,7 @@ import type { DescribedResource } from '../src/catalog/resources/catalog.ts';
 import { relationTexts } from '../src/cli/relation-texts.ts';
 import { buildGeneration } from '../src/graphql/schema/build-generation.ts';
 import { declaredRelations } from '../src/ingest/context/declared-relations.ts';
-import { exampleTabs } from '../src/server/playground/example-tabs.ts';
+import { examplesFor } from '../src/server/playground/examples.ts';
 import { readWrittenExamples } from '../src/server/written-examples.ts';
 import { crdFolder, loadCrds } from './kit/crds.ts';
 import { describeSimulatedKinds } from './kit/simulated-kinds.ts';
@@ -124,7 +124,7 @@ describe.skipIf(crdFolder === null)('real CRDs as a schema', { timeout: 300_000 
       const generation = buildGeneration(assembleCatalog([each]));
       expect(generation.diagnostics).toEqual([]);
       expect(problemsOf(generation.schema), each.resource.kind).toEqual([]);
-      for (const tab of exampleTabs(examples, generation, new Map())) {
+      for (const tab of examplesFor(examples, generation, new Map())) {
         expect(validate(generation.schema, parse(tab)), tab).toEqual([]);
       }
     }

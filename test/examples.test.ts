@@ -7,6 +7,7 @@ import {
   DeploymentsAndPodsDocument,
   FilterMenuDocument,
   FooTreeDocument,
+  NewestPodsDocument,
   NodeLoadDocument,
   type NodeLoadQuery,
   PodsByNodeDocument,
@@ -22,7 +23,7 @@ import {
 import { demoGateway } from './kit/demo-gateway.ts';
 import { eventually } from './kit/eventually.ts';
 import { data, subscribe } from './kit/graphql-client.ts';
-import { exampleTitles } from './kit/playground-tabs.ts';
+import { exampleTitles } from './kit/playground-examples.ts';
 import { blocksOf, readPage } from './kit/written-page.ts';
 
 const gateway = demoGateway({ pods: 300, churn: true });
@@ -33,6 +34,11 @@ function run<Result, Variables extends Record<string, unknown>>(
 ): Promise<Result> {
   return data<Result>(gateway.url, document.toString(), variables);
 }
+
+test('the newest pods', async () => {
+  const { pods } = await run(NewestPodsDocument, { first: 3 });
+  expect(pods?.nodes.map(({ columns }) => columns?.[0]?.name)).toEqual(['Name', 'Name', 'Name']);
+});
 
 test('waiting pods, oldest first, page after page', async () => {
   const seen = new Set<string>();

@@ -38,7 +38,7 @@ import { connectionOf, credentialsOf } from './negotiation/credentials.ts';
 import { CrossOrigin } from './negotiation/cross-origin.ts';
 import type { TlsFiles } from './negotiation/tls-files.ts';
 import { openTlsServer } from './negotiation/tls-server.ts';
-import type { PlaygroundExample } from './playground/example-tabs.ts';
+import type { PlaygroundExample } from './playground/examples.ts';
 import { Playground } from './playground/playground.ts';
 import { playgroundFolder } from './playground-folder.ts';
 import { codedError } from './plugins/coded-error.ts';
@@ -135,6 +135,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     source: options.source,
     written: options.tabs,
     folder: options.playground ?? playgroundFolder,
+    profiles: () => profiles.names(),
     authenticates: options.authenticate !== undefined,
     clock: systemClock,
   });

@@ -1,7 +1,7 @@
 /** The operations of schema/operations, in the order of their names: the examples of the playground that people wrote. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { PlaygroundExample } from './playground/example-tabs.ts';
+import type { PlaygroundExample } from './playground/examples.ts';
 
 const folder = fileURLToPath(new URL('../../schema/operations/', import.meta.url));
 

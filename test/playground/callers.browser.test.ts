@@ -112,7 +112,7 @@ describe.skipIf(!hasChromium())('the playground with authentication', () => {
     const answer = await page.goto(gateway.url);
     expect((await answer?.text())?.includes('hidden-name')).toBe(false);
     await form(page).waitFor();
-    expect(await problem(page).innerText()).toContain('send a bearer token');
+    expect(await problem(page).innerText()).toBe('');
     expect(await form(page).innerText()).toContain('kubectl create token');
     expect(await input(page).getAttribute('type')).toBe('password');
     expect(await input(page).evaluate((element) => element.matches(':focus'))).toBe(true);

@@ -30,7 +30,7 @@ describe.skipIf(!hasChromium())('the playground at first sight', () => {
 
   /** A new page, the names of the parts that it has asked for, and the bytes that it has got. */
   async function watchedPage() {
-    const { page, foreign } = await openPage(browser, new URL(gateway.url).origin);
+    const { page, foreign, complaints } = await openPage(browser, new URL(gateway.url).origin);
     onTestFinished(() => page.close());
     const parts: string[] = [];
     page.on('request', (request) => {
@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium())('the playground at first sight', () => {
     session.on('Network.loadingFinished', ({ encodedDataLength }) => {
       received.bytes += encodedDataLength;
     });
-    return { page, foreign, parts, received };
+    return { page, foreign, complaints, parts, received };
   }
 
   test('takes few bytes, without the editor, the formatter and the workers', async () => {
@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium())('the playground at first sight', () => {
     await page.route(/playground=explorer\.js$/, (route) => route.abort());
     await page.goto(gateway.url);
     await isReady(page);
-    await page.getByRole('button', { name: 'Show GraphiQL Explorer' }).click();
+    await page.getByRole('button', { name: 'Show Explorer' }).click();
     await page.getByRole('alert').getByText('Load the page again').waitFor();
     expect(await interfaceOf(page).isVisible()).toBe(true);
   });
@@ -125,10 +125,21 @@ describe.skipIf(!hasChromium())('the playground at first sight', () => {
     await page.keyboard.press('Control+A');
     await page.keyboard.insertText('query A { clusters { name } }');
     expect(parts).not.toContain('explorer.js');
-    await page.getByRole('button', { name: 'Show GraphiQL Explorer' }).click();
+    await page.getByRole('button', { name: 'Show Explorer' }).click();
     await page.locator('[data-field-name="resources"] .graphiql-explorer-field-view').first().click();
     await eventually(async () =>
       expect(await page.locator('.graphiql-query-editor .view-lines').innerText()).toContain('resources'),
     );
+  });
+
+  test('the Explorer shows lists of input objects as they are written, and complains of none', async () => {
+    const { page, complaints } = await watchedPage();
+    await page.goto(gateway.url);
+    await isReady(page);
+    await page.getByRole('button', { name: 'Show Explorer' }).click();
+    const explorer = page.locator('.graphiql-explorer-root');
+    await explorer.locator('code', { hasText: 'path: "metadata.creationTimestamp"' }).waitFor();
+    expect(await explorer.innerText()).not.toMatch(/OneGraph/i);
+    expect(complaints).toEqual([]);
   });
 });

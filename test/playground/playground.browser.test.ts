@@ -1,9 +1,11 @@
 /**
- * The playground in a browser that reaches only the gateway: it loads, knows the schema, answers its tabs, keeps a subscription open,
+ * The playground in a browser that reaches only the gateway: it loads, knows the schema, answers its examples, keeps a subscription open,
  * shows syntax errors and costs, and completes paths. PORTOLAN_SCREENSHOT=1 writes docs/playground.png.
  */
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import { promisify } from 'node:util';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { must } from '../../src/base/must.ts';
 import { type SimCluster, startSimCluster } from '../../src/sim/sim-cluster.ts';
@@ -12,23 +14,26 @@ import { eventually } from '../kit/eventually.ts';
 import { type RunningGateway, runGateway } from '../kit/gateway.ts';
 import { data } from '../kit/graphql-client.ts';
 import { type KubeconfigFolder, kubeconfigFolder } from '../kit/kubeconfig-file.ts';
-import { configMapTitles, exampleTitles } from '../kit/playground-tabs.ts';
+import { configMapTitles, exampleTitles } from '../kit/playground-examples.ts';
 
 /** The visible JSON of the result pane. White space is removed, because the pane wraps long lines. */
 async function shown(page: Page): Promise<string> {
   return (await page.locator('.result-window .view-lines').innerText()).replaceAll(/\s/g, '');
 }
 
-/**
- * Runs the operation of a tab until the pane shows the expected result. It may take several runs. A tab may move under the first click
- * of a page. Right after a change of tabs, GraphiQL may still send the previous tab's operation name.
- */
-async function runTab(page: Page, name: string, expected: RegExp): Promise<void> {
-  const tab = page.getByRole('tab').filter({ hasText: name });
+const examples = (page: Page) => page.getByRole('region', { name: 'Examples' });
+
+/** The names of the examples in the panel. */
+function exampleNames(page: Page): Promise<readonly string[]> {
+  return examples(page).getByRole('listitem').locator('b').allInnerTexts();
+}
+
+/** Opens an example and runs it until the pane shows the expected result. It may take several runs. */
+async function runExample(page: Page, name: string, expected: RegExp): Promise<void> {
   const execute = page.getByRole('button', { name: /^Execute query/ });
   await eventually(async () => {
-    await tab.getByRole('button', { name }).click();
-    expect(await tab.getAttribute('aria-selected')).toBe('true');
+    await examples(page).getByRole('button', { name }).click();
+    expect(await page.getByRole('tab', { selected: true }).innerText()).toBe(name);
     if (await execute.isVisible()) await execute.click();
     await eventually(async () => expect(await shown(page)).toMatch(expected), 2000);
   });
@@ -38,7 +43,8 @@ const editorLines = '.graphiql-query-editor .view-lines';
 
 /** Types a document in place of the one that the editor has. The editor closes brackets and quotes itself. */
 async function write(page: Page, document: string): Promise<void> {
-  await page.locator(editorLines).click();
+  // Without a click: the middle of a long line may be outside the editor.
+  await page.locator('.graphiql-query-editor textarea').first().focus();
   await page.keyboard.press('Control+A');
   await page.keyboard.press('Delete');
   await page.keyboard.type(document);
@@ -66,7 +72,7 @@ describe.skipIf(!hasChromium())('the playground', () => {
     folder = kubeconfigFolder();
     gateway = await runGateway(
       { name: 'demo', kubeconfig: folder.file('config', cluster.kubeconfig()) },
-      { explain: true },
+      { explain: true, profile: ['team=pods deployments.apps'] },
     );
     opened = await openPage(browser, new URL(gateway.url).origin, { viewport: { width: 1400, height: 860 } });
   });
@@ -77,41 +83,121 @@ describe.skipIf(!hasChromium())('the playground', () => {
     folder?.remove();
   });
 
-  test('loads from the gateway alone, with the examples in tabs and the schema in the documentation', async () => {
+  test('loads from the gateway alone, with one tab, a list of examples, and the schema in the documentation', async () => {
     const { page } = opened;
     await page.goto(new URL('/', gateway.url).href);
-    const tabs = page.getByRole('tab');
-    await eventually(async () => expect(await tabs.allInnerTexts()).toEqual(exampleTitles));
+    await eventually(async () => expect(await exampleNames(page)).toEqual(['PluginRelated', ...exampleTitles]));
+    expect(await page.getByRole('tab').allInnerTexts()).toEqual(['PluginRelated']);
+    expect(await page.getByRole('tab').getAttribute('aria-selected')).toBe('true');
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     const explorer = page.locator('.graphiql-doc-explorer');
     await explorer.getByText('Query', { exact: true }).click();
     await explorer.getByText('samplecontrollerK8sIoFoos', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Hide Documentation Explorer' }).click();
+    await page.getByRole('button', { name: 'Show Examples' }).click();
   });
 
-  test('answers the first tab', async () => {
+  test('answers its first tab with rows that are related to others', async () => {
     const { page } = opened;
-    await runTab(page, 'WaitingPods', /"totalCount":[1-9]\d*,"nodes":\[\{"id":"/);
+    await page.getByRole('button', { name: /^Execute query/ }).click();
+    await eventually(async () => expect(await shown(page)).toMatch(/"project":\{"id":".*"template":\{"id":"/));
+  });
+
+  test('shows the time and the size of an answer, and its rows as a table', async () => {
+    const { page } = opened;
+    const bar = page.getByRole('toolbar', { name: 'Answer' });
+    expect(await bar.getByRole('status').innerText()).toMatch(/^[\d,]+ ms · [\d.]+ k?B$/);
+    await bar.getByRole('button', { name: 'Table (10)' }).click();
+    const table = page.getByRole('region', { name: 'Rows' });
+    expect(await table.getByRole('columnheader').allInnerTexts()).toContain('project.metadata.name');
+    expect(await table.getByRole('row').count()).toBe(11);
+    expect(await page.locator('.result-window').isVisible()).toBe(false);
+    await bar.getByRole('button', { name: 'Table (10)' }).click();
+    await page.locator('.result-window').waitFor();
+  });
+
+  test('copies the request as a command, without its credentials', async () => {
+    const { page } = opened;
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const command = await page.evaluate(() =>
+      (
+        globalThis as unknown as { navigator: { clipboard: { readText(): Promise<string> } } }
+      ).navigator.clipboard.readText(),
+    );
+    expect(command).toContain(`curl -sS '${gateway.url}'`);
+    expect(command).toContain('query PluginRelated');
+    expect(command).not.toContain('TOKEN');
+    const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+    expect(JSON.parse(stdout)).toMatchObject({ data: { platformPortolanExamplePlugins: { totalCount: 30 } } });
+  });
+
+  test('keeps an example in its tab, however soon another one is opened', async () => {
+    const { page } = opened;
+    for (const name of ['Workloads', 'Resources']) await examples(page).getByRole('button', { name }).click();
+    expect(await page.getByRole('tab').allInnerTexts()).toEqual(['PluginRelated', 'Workloads', 'Resources']);
+  });
+
+  test('answers an example', async () => {
+    const { page } = opened;
+    await runExample(page, 'WaitingPods', /"totalCount":[1-9]\d*,"nodes":\[\{"id":"/);
     expect(await shown(page)).toMatch(/"phase":"(Pending|Failed|Succeeded)"/);
     expect(await shown(page)).not.toContain('"errors"');
     if (process.env['PORTOLAN_SCREENSHOT'] === '1') await takeScreenshot(page);
   });
 
-  test('answers every other query of its tabs', async () => {
+  test('scrolls a table that is wider than its pane', async () => {
     const { page } = opened;
-    for (const [tab, expected] of [
+    await runExample(page, 'NewestPods', /"columns":\[/);
+    await page.getByRole('button', { name: 'Table (20)' }).click();
+    const table = page.getByRole('region', { name: 'Rows' });
+    const { x, width } = must(await table.boundingBox(), 'the table is visible');
+    expect(x + width).toBeLessThanOrEqual(1400);
+    expect(await table.evaluate((element) => element.scrollWidth > element.clientWidth)).toBe(true);
+    await page.getByRole('button', { name: 'Table (20)' }).click();
+  });
+
+  test('answers other examples', async () => {
+    const { page } = opened;
+    for (const [example, expected] of [
       ['FooTree', /"samplecontrollerK8sIoFoo":\{.*"kind":"Deployment".*"kind":"ReplicaSet"/],
       ['Workloads', /"objects":\{"totalCount":[1-9].*"kind":"(Deployment|StatefulSet|DaemonSet)"/],
       ['Resources', /"resources":\[\{"key":"/],
     ] as const) {
-      await runTab(page, tab, expected);
+      await runExample(page, example, expected);
       expect(await shown(page)).not.toContain('"errors"');
     }
   });
 
+  test('shows the active tab, also where the tabs have no room', async () => {
+    const { page } = opened;
+    await page.setViewportSize({ width: 900, height: 860 });
+    for (let added = 0; added < 6; added += 1) await page.getByRole('button', { name: 'New tab' }).click();
+    const active = page.getByRole('tab', { selected: true });
+    const isInside = async (): Promise<boolean> => {
+      const [tab, list] = [
+        await active.boundingBox(),
+        await page.getByRole('tablist').or(page.locator('.graphiql-tabs')).first().boundingBox(),
+      ];
+      return tab !== null && list !== null && tab.x >= list.x - 1 && tab.x + tab.width <= list.x + list.width + 1;
+    };
+    await eventually(async () => expect(await isInside()).toBe(true));
+    const line = (tab: Locator): Promise<string> => tab.evaluate((element) => getComputedStyle(element).boxShadow);
+    expect(await line(page.locator('.graphiql-tab-active'))).toContain('inset');
+    expect(await line(page.locator('.graphiql-tab:not(.graphiql-tab-active)').first())).toBe('none');
+    await page.setViewportSize({ width: 1400, height: 860 });
+  });
+
+  test('keeps a history of what was run', async () => {
+    const { page } = opened;
+    await page.getByRole('button', { name: 'Show History' }).click();
+    await page.locator('.graphiql-plugin').getByText('FooTree').first().waitFor();
+    await page.getByRole('button', { name: 'Show Examples' }).click();
+  });
+
   test('keeps a subscription going', async () => {
     const { page } = opened;
-    await runTab(page, 'WatchPods', /"podChanges":\{"phase":"SYNCED"/);
+    await runExample(page, 'WatchPods', /"podChanges":\{"phase":"SYNCED"/);
     const failed =
       '{ pods(filter: { health: { status: { ne: Current } } }) { nodes { metadata { namespace name } } } }';
     const { pods } = await data<{ pods: { nodes: { metadata: { namespace: string; name: string } }[] } }>(
@@ -132,7 +218,8 @@ describe.skipIf(!hasChromium())('the playground', () => {
   test('shows a syntax error as the gateway reports it, without a stack', async () => {
     const { page } = opened;
     await write(page, '{ pods( { ');
-    await page.getByRole('button', { name: /^Execute query/ }).click();
+    // By the keyboard: the suggestions may be over the button.
+    await page.keyboard.press('Control+Enter');
     await eventually(async () => expect(await shown(page)).toContain('"code":"GRAPHQL_PARSE_FAILED"'));
     const error = await shown(page);
     expect(error).toMatch(/"message":"SyntaxError:ExpectedName,found.*"locations":\[\{"line":1,"column":9\}\]/);
@@ -191,6 +278,18 @@ describe.skipIf(!hasChromium())('the playground', () => {
     await page.getByRole('button', { name: 'Hide Cost and warnings' }).click();
   });
 
+  test('offers the profiles, and knows the kinds of the chosen one only', async () => {
+    const { page } = opened;
+    const choice = page.getByRole('combobox', { name: 'Profile' });
+    expect(await choice.locator('option').allInnerTexts()).toEqual(['All kinds', 'team']);
+    const introspection = page.waitForResponse((response) => response.request().method() === 'POST');
+    await choice.selectOption('team');
+    const schema = await (await introspection).text();
+    expect([schema.includes('"deployments"'), schema.includes('"configMaps"')]).toEqual([true, false]);
+    await eventually(async () => expect(await choice.inputValue()).toBe('team'));
+    expect(new URL(page.url()).searchParams.get('profile')).toBe('team');
+  });
+
   test('asked nobody else and had nothing to complain about', () => {
     expect(opened.foreign).toEqual([]);
     expect(opened.complaints).toEqual([]);
@@ -206,17 +305,18 @@ describe.skipIf(!hasChromium())('the playground of another cluster', () => {
     try {
       const { origin, port } = new URL(gateway.url);
       const { page, complaints } = await openPage(browser, origin);
-      const titles = () => page.getByRole('tab').allInnerTexts();
+      await page.setViewportSize({ width: 1400, height: 860 });
+      const titles = () => exampleNames(page);
       await page.goto(gateway.url);
-      await eventually(async () => expect((await titles())[1]).toBe('FooTree'));
+      await eventually(async () => expect(await titles()).toContain('FooTree'));
       // The editor loads its workers when it is there.
       await eventually(async () => expect(page.workers().length).toBeGreaterThan(1));
       await gateway.close();
       gateway = await runGateway({ name: 'second', kubeconfig }, { port, kinds: ['configmaps'] });
       await page.goto(gateway.url);
       await eventually(async () => expect(await titles()).toEqual(configMapTitles));
-      await runTab(page, 'ConfigMapList', /"totalCount":[1-9]/);
-      await runTab(page, 'ConfigMapGroups', /"groups":\[\{"keys":\["/);
+      await runExample(page, 'ConfigMapList', /"totalCount":[1-9]/);
+      await runExample(page, 'ConfigMapGroups', /"groups":\[\{"keys":\["/);
       await gateway.close();
       await page.getByRole('button', { name: /^Execute query/ }).click();
       await eventually(async () => expect(await shown(page)).toContain('Thegatewaycannotbereached'));

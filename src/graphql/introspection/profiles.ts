@@ -42,6 +42,11 @@ export class Profiles {
     return found;
   }
 
+  /** In the order of their first mention. */
+  names(): readonly string[] {
+    return [...new Set(this.#read().map((profile) => profile.slice(0, profile.indexOf('=')).trim()))];
+  }
+
   #refresh(generation: string): void {
     const profiles = this.#read();
     if (profiles === this.#profiles && generation === this.#generation) return;

@@ -183,8 +183,13 @@ query FilterMenu($filter: ${kind.names.filter}, $typed: String! = "a") {
 `;
 }
 
-/** The newest objects of a kind with what its relations lead to. @param relations at least one, to kinds of the schema. */
+/**
+ * Objects of a kind with what its relations lead to: those with the most related objects first, or the newest if each has one.
+ * @param relations at least one, to kinds of the schema.
+ */
 export function relatedExample(kind: CatalogKind, relations: readonly KindRelation[]): string {
+  const many = relations.find((each) => each.many);
+  const path = many === undefined ? 'metadata.creationTimestamp' : `count(${many.name})`;
   const fields = relations.map(({ name, many }) =>
     many
       ? `      ${name}(first: 3) {
@@ -203,10 +208,10 @@ export function relatedExample(kind: CatalogKind, relations: readonly KindRelati
         }
       }`,
   );
-  return `# The newest ${kind.key}, and the objects that they are related to.
+  return `# ${kind.key}, and the objects that they are related to.
 query ${titleOf(kind)}Related($first: Int = 10) {
   ${kind.names.list}(
-    orderBy: [{ path: "metadata.creationTimestamp", direction: DESC }]
+    orderBy: [{ path: "${path}", direction: DESC }]
     first: $first
   ) {
     totalCount

@@ -6,19 +6,31 @@ import { partOf } from '../negotiation/playground-request.ts';
 
 /** What the script of the page is told. It is JSON. */
 export interface PageOptions {
-  /** The documents of the first tabs. Without any, GraphiQL shows its own welcome text. */
-  readonly tabs: readonly string[];
+  /** Documents. The first one is in a tab, all are in a list. Without any, GraphiQL shows its own welcome text. */
+  readonly examples: readonly string[];
   /** Browsers keep the tabs of each of these keys apart. Empty if callers must authenticate: the script then asks the gateway for it. */
   readonly keptFor: string;
+  /** The names of the profiles. Empty if callers must authenticate, because an operator may have named them after what they hide. */
+  readonly profiles: readonly string[];
   /** May requests ask for explanations? */
   readonly explain: boolean;
   /** Must callers authenticate? Then the script asks for a token when the gateway does. */
   readonly authenticates: boolean;
 }
 
-/** A compass rose. */
+/** A compass rose: four long points and four short ones, each with a light and a dark half, so that it shows on any background. */
 const icon = `data:image/svg+xml,${encodeURIComponent(
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M8 0l2 6 6 2-6 2-2 6-2-6-6-2 6-2z" fill="#2b6cb0"/></svg>',
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${[
+    [45, 7, 12],
+    [0, 0, 12.5],
+  ]
+    .flatMap(([turn = 0, tip, side]) => [0, 90, 180, 270].map((angle) => ({ angle: angle + turn, tip, side })))
+    .map(
+      ({ angle, tip, side }) =>
+        `<g transform="rotate(${angle} 16 16)"><path d="M16 ${tip}V16L${side} ${side}z" fill="#7fb2e5"/>` +
+        `<path d="M16 ${tip}V16L${32 - (side ?? 0)} ${side}z" fill="#1f5c99"/></g>`,
+    )
+    .join('')}</svg>`,
 )}`;
 
 /** Content-Security-Policy of the page: code, styles and connections of this gateway only, and no embedding in frames. */

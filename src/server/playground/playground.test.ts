@@ -45,7 +45,7 @@ async function world(
   return { ask, page };
 }
 
-const optionsOf = ({ body }: Answer) => pageOptionsIn(body.toString()) as { readonly tabs: readonly string[] };
+const optionsOf = ({ body }: Answer) => pageOptionsIn(body.toString()) as { readonly examples: readonly string[] };
 
 const { parts } = JSON.parse(readFileSync(`${playgroundFolder}manifest.json`, 'utf8')) as PlaygroundManifest;
 
@@ -80,18 +80,24 @@ describe('the page', () => {
   test('opens with the examples that the schema can answer, exactly as they are', async () => {
     const queries = ['# How are you?\n{ greeting }\n', '{ renamed }', 'subscription { ticks }'];
     const first = await world(queries);
-    expect(optionsOf(await first.page()).tabs).toEqual([queries[0], queries[2]]);
+    expect(optionsOf(await first.page()).examples).toEqual([queries[0], queries[2]]);
     const made = handMadeSource();
     made.swap('renamed');
     const second = await world(queries, made);
-    expect(optionsOf(await second.page()).tabs).toEqual([queries[1], queries[2]]);
+    expect(optionsOf(await second.page()).examples).toEqual([queries[1], queries[2]]);
   });
 
   test('opens without examples before there is a schema', async () => {
     const made = handMadeSource();
     made.forget();
     const { page } = await world(['{ greeting }'], made);
-    expect(optionsOf(await page())).toEqual({ tabs: [], keptFor: '', explain: false, authenticates: false });
+    expect(optionsOf(await page())).toEqual({
+      examples: [],
+      keptFor: '',
+      profiles: [],
+      explain: false,
+      authenticates: false,
+    });
     expect(made.logged).toEqual([]);
   });
 
@@ -100,7 +106,7 @@ describe('the page', () => {
     const { page } = await world([query]);
     const answer = await page();
     expect(answer.body.toString()).not.toContain('</script><b>');
-    expect(optionsOf(answer).tabs).toEqual([query]);
+    expect(optionsOf(answer).examples).toEqual([query]);
   });
 
   test('is made once for browsers that ask together', async () => {

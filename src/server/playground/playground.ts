@@ -1,5 +1,5 @@
 /**
- * The playground: GraphiQL in a page that loads nothing from any other server. Its tabs are examples for the current generation.
+ * The playground: GraphiQL in a page that loads nothing from any other server, with examples for the current generation.
  *
  * The page needs no credentials, so nobody is charged for it. All browsers share one page and its parts, and the page is made again at
  * most every `keptMs`.
@@ -14,7 +14,7 @@ import type { Generation, GraphQLSource } from '../../graphql/generation/generat
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import { opensPlayground, partAsked } from '../negotiation/playground-request.ts';
 import { SharedBody } from '../negotiation/shared-body.ts';
-import { builtInExamples, exampleTabs, type ObjectsOfKinds, type PlaygroundExample } from './example-tabs.ts';
+import { builtInExamples, examplesFor, type ObjectsOfKinds, type PlaygroundExample } from './examples.ts';
 import { type PageOptions, pageRules, renderPage } from './page.ts';
 import { PlaygroundParts } from './parts.ts';
 
@@ -23,6 +23,8 @@ export interface PlaygroundOptions {
   readonly written: readonly PlaygroundExample[];
   /** The folder of the parts. */
   readonly folder: string;
+  /** The names of the profiles. */
+  readonly profiles: () => readonly string[];
   /** Must callers authenticate? */
   readonly authenticates: boolean;
   readonly clock: Clock;
@@ -81,13 +83,13 @@ export class Playground {
 }
 
 /** Tabs that a browser kept would hide the examples of another cluster on the same port, so it keeps tabs for each set of clusters. */
-async function pageOptions({ source, written, authenticates }: PlaygroundOptions): Promise<PageOptions> {
-  const { explain } = source.diagnosis;
-  if (authenticates) return { tabs: builtInExamples(written), keptFor: '', explain, authenticates };
+async function pageOptions({ source, written, profiles, authenticates }: PlaygroundOptions): Promise<PageOptions> {
+  const told = { profiles: authenticates ? [] : profiles(), explain: source.diagnosis.explain, authenticates };
+  if (authenticates) return { examples: builtInExamples(written), keptFor: '', ...told };
   const generation = currentGeneration(source);
-  if (generation === null) return { tabs: [], keptFor: '', explain, authenticates };
-  const tabs = exampleTabs(written, generation, await objectsOfKinds(source));
-  return { tabs, keptFor: [...generation.clusters].join(','), explain, authenticates };
+  if (generation === null) return { examples: [], keptFor: '', ...told };
+  const examples = examplesFor(written, generation, await objectsOfKinds(source));
+  return { examples, keptFor: [...generation.clusters].join(','), ...told };
 }
 
 /** Null before the first generation. */

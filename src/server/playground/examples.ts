@@ -1,12 +1,19 @@
 /**
- * The playground's tabs for one generation. A written example stands as it is if the generation can answer it: its document is valid,
- * and every kind that it names is served. Otherwise a document of the same sort, made from a kind of the catalog, takes its place.
+ * The playground's examples for one generation. The page opens the first one in a tab and offers all of them in a panel.
+ *
+ * The first example has rows on every cluster that has objects:
+ *
+ *   a custom resource with its objects of another custom resource, if both have objects
+ *   otherwise the newest Pods, if there are any; then the newest Nodes; then the newest objects of the kind with the most objects
+ *
+ * A written example stands as it is if the generation can answer it: its document is valid, and every kind that it names is served.
+ * Otherwise a document of the same sort, made from a kind of the catalog, takes its place.
  *
  *   list, changes, groups, filter menu   the kind with the most objects
  *   what objects own                     a custom resource: with objects and conditions if there is one, then with the most objects
  *   objects and related objects          the first kind with relations to served kinds: custom resources, then those with the most objects
  *   what uses it                         the kind with the most objects; there is no replacement of the filter through a relation
- *   several kinds in one list            the three kinds with the most objects; no tab with one kind
+ *   several kinds in one list            the three kinds with the most objects; no example with one kind
  */
 import { type DocumentNode, parse, validate, visit } from 'graphql';
 import { isOwnGroup } from '../../catalog/names/reserved-names.ts';
@@ -41,8 +48,11 @@ type Replacement = (kinds: Ranked, objects: ObjectsOfKinds) => string | null;
 /** The number of objects of each kind, by resourceKey. Kinds that are missing have none. */
 export type ObjectsOfKinds = ReadonlyMap<string, number>;
 
+/** The name of the written example that is first where Pods are the first choice. */
+const newestPods = 'newest-pods';
+
 const replacements: Readonly<Record<string, Replacement>> = {
-  'pods-that-wait': ofFirst(listExample),
+  [newestPods]: ofFirst(listExample),
   'foo-and-what-it-owns': (kinds, objects) => ofFirst(ownedExample)(customKinds(kinds, objects), objects),
   'watch-pods': ofFirst(watchExample),
   'several-kinds-in-one-list': (kinds) => (kinds.length < 2 ? null : objectsExample(kinds.slice(0, 3))),
@@ -52,24 +62,41 @@ const replacements: Readonly<Record<string, Replacement>> = {
   'what-uses-it': ofFirst(usersExample),
 };
 
-/** The documents of the tabs, in the order of the written examples. */
-export function exampleTabs(
+/** The documents: the first example, then the others in the order of the written examples. */
+export function examplesFor(
   written: readonly PlaygroundExample[],
   generation: Generation,
   objects: ObjectsOfKinds,
 ): readonly string[] {
   const kinds = generation.all.toSorted((a, b) => (objects.get(b.key) ?? 0) - (objects.get(a.key) ?? 0));
-  return written.flatMap(({ name, query }) => {
+  const join = joinOfCustomKinds(kinds, objects);
+  const filled = kinds.filter(({ key }) => (objects.get(key) ?? 0) > 0);
+  const listed = filled.find(({ key }) => key === 'pods') ?? filled.find(({ key }) => key === 'nodes') ?? filled[0];
+  const others = written.flatMap(({ name, query }) => {
+    if (name === newestPods && listed !== undefined && listed.key !== 'pods') return [listExample(listed)];
     if (canAnswer(generation, query)) return [query];
     const made = replacements[name]?.(kinds, objects) ?? null;
     return made === null ? [] : [made];
   });
+  return [...new Set(join === null ? others : [join, ...others])];
+}
+
+/** Rows of both kinds are likely to be related if both have objects. Relations to many objects are preferred: their number orders. */
+function joinOfCustomKinds(kinds: Ranked, objects: ObjectsOfKinds): string | null {
+  const custom = customKinds(kinds, objects).filter(({ key }) => (objects.get(key) ?? 0) > 0);
+  const keys = new Set(custom.map(({ key }) => key));
+  const joins = custom.flatMap((kind) => {
+    const relations = kind.relations.filter(({ to, weak }) => to !== null && to !== kind.key && keys.has(to) && !weak);
+    return relations.length === 0 ? [] : [{ kind, relations: relations.toSorted((a, b) => +b.many - +a.many) }];
+  });
+  const best = joins.find(({ relations }) => relations[0]?.many) ?? joins[0];
+  return best === undefined ? null : relatedExample(best.kind, best.relations.slice(0, 3));
 }
 
 /** The written examples about custom resources. The others are about built-in kinds of Kubernetes, or about the gateway. */
 const ofCustomResources = new Set(['foo-and-what-it-owns']);
 
-/** The documents of the tabs if nothing may be told of the clusters: the same for every gateway. */
+/** The documents if nothing may be told of the clusters: the same for every gateway. */
 export function builtInExamples(written: readonly PlaygroundExample[]): readonly string[] {
   return written.filter(({ name }) => !ofCustomResources.has(name)).map(({ query }) => query);
 }

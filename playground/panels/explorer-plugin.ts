@@ -11,7 +11,7 @@ const Panel = lazy(() =>
 );
 
 export const explorerPlugin: GraphiQLPlugin = {
-  title: 'GraphiQL Explorer',
+  title: 'Explorer',
   icon,
   content: () => h(Suspense, null, h(Panel)),
 };

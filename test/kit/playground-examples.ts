@@ -1,7 +1,8 @@
-/** The titles of the playground's tabs, which are the names of their operations. */
+/** The titles of the playground's examples, which are the names of their operations. */
 
 /** The examples in schema/operations, in their order. */
 export const exampleTitles = [
+  'NewestPods',
   'WaitingPods',
   'FooTree',
   'WatchPods',
@@ -14,7 +15,7 @@ export const exampleTitles = [
   'WhatUsesIt',
 ];
 
-/** The tabs of a gateway that serves ConfigMaps alone. */
+/** The examples of a gateway that serves ConfigMaps alone. */
 export const configMapTitles = [
   'ConfigMapList',
   'WatchConfigMap',

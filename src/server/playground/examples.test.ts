@@ -2,14 +2,14 @@ import { parse } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { describedCrd, type EngineFixture, engineFixture } from '../../../test/kit/engine-fixture.ts';
 import { gadget, widget } from '../../../test/kit/graphql-world.ts';
-import { configMapTitles } from '../../../test/kit/playground-tabs.ts';
+import { configMapTitles } from '../../../test/kit/playground-examples.ts';
 import { describeSimulatedKinds } from '../../../test/kit/simulated-kinds.ts';
 import { must } from '../../base/must.ts';
 import { isOwnGroup } from '../../catalog/names/reserved-names.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { resourceKey } from '../../catalog/resources/resource.ts';
 import { readWrittenExamples } from '../written-examples.ts';
-import { builtInExamples, exampleTabs } from './example-tabs.ts';
+import { builtInExamples, examplesFor } from './examples.ts';
 
 const written = readWrittenExamples();
 
@@ -33,7 +33,7 @@ async function served(kinds: readonly DescribedResource[]): Promise<EngineFixtur
 }
 
 function tabsOf({ engine }: EngineFixture, objects: Readonly<Record<string, number>> = {}): readonly string[] {
-  return exampleTabs(written, engine.source.generation(), new Map(Object.entries(objects)));
+  return examplesFor(written, engine.source.generation(), new Map(Object.entries(objects)));
 }
 
 function titles(tabs: readonly string[]): readonly string[] {
@@ -67,6 +67,7 @@ describe('the tabs', () => {
     ]);
     const tabs = tabsOf(fixture);
     expect(titles(tabs)).toEqual([
+      'NewestPods',
       'WaitingPods',
       'WidgetTree',
       'WatchPods',
@@ -77,7 +78,7 @@ describe('the tabs', () => {
       'PodRelated',
       'WhatUsesPod',
     ]);
-    expect(tabs[1]).toContain('condition(type: "Ready")');
+    expect(tabs[2]).toContain('condition(type: "Ready")');
     await answerAll(fixture, tabs);
   });
 
@@ -85,6 +86,7 @@ describe('the tabs', () => {
     const fixture = await served(only('pods', 'nodes', 'configmaps'));
     const tabs = tabsOf(fixture, { pods: 5, nodes: 2, configmaps: 9 });
     expect(titles(tabs)).toEqual([
+      'NewestPods',
       'WaitingPods',
       'WatchPods',
       'SeveralKinds',
@@ -94,7 +96,7 @@ describe('the tabs', () => {
       'ConfigMapRelated',
       'WhatUsesConfigMap',
     ]);
-    expect(tabs[2]).toContain('kinds: ["configmaps", "pods", "nodes"]');
+    expect(tabs[3]).toContain('kinds: ["configmaps", "pods", "nodes"]');
     await answerAll(fixture, tabs);
   });
 
@@ -105,16 +107,31 @@ describe('the tabs', () => {
     await answerAll(fixture, tabs);
   });
 
-  test('show the kind with the most objects where there are no Pods', async () => {
-    const fixture = await served(only('configmaps', 'secrets', 'nodes'));
-    expect(titles(tabsOf(fixture, { configmaps: 1, nodes: 30, secrets: 4 }))[0]).toBe('NodeList');
-    expect(titles(tabsOf(fixture, { configmaps: 1, nodes: 3, secrets: 4 }))[0]).toBe('SecretList');
+  test('begin with Pods, then with Nodes, then with the kind that has the most objects', async () => {
+    const fixture = await served(only('configmaps', 'secrets', 'nodes', 'pods'));
+    const first = (objects: Readonly<Record<string, number>>) => titles(tabsOf(fixture, objects))[0];
+    expect(first({ configmaps: 9, nodes: 3, pods: 1 })).toBe('NewestPods');
+    expect(first({ configmaps: 9, nodes: 3, pods: 0 })).toBe('NodeList');
+    expect(first({ configmaps: 1, nodes: 0, secrets: 4 })).toBe('SecretList');
+    expect(first({})).toBe('NewestPods');
     await answerAll(fixture, tabsOf(fixture, { nodes: 30 }));
+  });
+
+  test('begin with custom resources and their related ones where both have objects', async () => {
+    const fixture = await served(demo);
+    const first = (objects: Readonly<Record<string, number>>) => tabsOf(fixture, { pods: 9, ...objects })[0];
+    const both = { 'projects.platform.portolan.example': 2, 'plugins.platform.portolan.example': 5 };
+    expect(first(both)).toMatch(
+      /^query ProjectRelated[\s\S]*orderBy: \[\{ path: "count\(plugins\)"[\s\S]* plugins\(first: 3\) \{/m,
+    );
+    expect(first({ 'projects.platform.portolan.example': 2 })).toContain('query NewestPods');
+    await answerAll(fixture, tabsOf(fixture, both));
   });
 
   test('prefer a custom resource with objects, then one with conditions', async () => {
     const fixture = await served([widget(), gadget()]);
-    const shown = (objects: Readonly<Record<string, number>>) => titles(tabsOf(fixture, objects))[1];
+    const shown = (objects: Readonly<Record<string, number>>) =>
+      titles(tabsOf(fixture, objects)).find((each) => each.endsWith('Tree'));
     expect(shown({})).toBe('WidgetTree');
     expect(shown({ 'widgets.example.com': 1, 'gadgets.example.com': 9 })).toBe('WidgetTree');
     expect(shown({ 'gadgets.example.com': 9 })).toBe('GadgetTree');
@@ -159,6 +176,6 @@ test('the tabs that tell nothing of a cluster can be answered where only built-i
 
 test('the written examples are there, in the order of their numbers, and have names without them', () => {
   const names = written.map(({ name }) => name);
-  expect(names[0]).toBe('pods-that-wait');
+  expect(names[0]).toBe('newest-pods');
   expect(names.every((name) => /^[a-z-]+$/.test(name))).toBe(true);
 });
