@@ -27,6 +27,7 @@ const config: CodegenConfig = {
           Path: 'string',
           JSON: 'unknown',
           StringMap: 'Record<string, string>',
+          QuantityMap: 'Record<string, string | number>',
         },
         // Unions of texts instead of enums, so that the helpers of `client-config --apollo` and `--urql` take the generated types.
         enumType: 'const',

@@ -290,7 +290,7 @@ function pick(from, names) {
  *
  * - Objects have `id`; select it wherever you select an object. Values inside an object have none. They are merged into the cached
  *   object, so a detail query does not erase the fields that a list query read.
- * - Scalars (DateTime, Quantity, Int64, Duration, IntOrString, JSON, StringMap) are plain values; the newer one replaces the older.
+ * - Scalars (DateTime, Quantity, Int64, Duration, IntOrString, JSON, StringMap, QuantityMap) are plain values; the newer one replaces the older.
  * - Aggregates: `keys` identifies each group of a `groups` field; select it.
  * - Lists: see listPolicy. Apollo needs the name of each list field of `Query`. withPortolan adds it when a document selects the field.
  */
