@@ -103,6 +103,8 @@ export function showGraphiql(root: Element, endpoint: string, caller: Caller, op
     );
   };
 
+  // A link with a query opens that query, in a tab of its name.
+  const first = query ?? examples[0];
   const props: GraphiQLProps = {
     // GraphiQL passes an observer to `subscribe`. Its type has other forms too.
     fetcher: last.watching(fetcher) as GraphiQLProps['fetcher'],
@@ -115,7 +117,7 @@ export function showGraphiql(root: Element, endpoint: string, caller: Caller, op
     inputValueDeprecation: true,
     defaultEditorToolsVisibility: true,
     ...(query === null ? {} : { initialQuery: query }),
-    ...(examples.length === 0 ? {} : { defaultTabs: examples.slice(0, 1).map((each) => ({ query: each })) }),
+    ...(first === undefined ? {} : { defaultTabs: [{ query: first }] }),
     onEditQuery(document) {
       page.searchParams.set('query', document);
       history.replaceState({}, '', page);
