@@ -21,9 +21,12 @@ const profiles = ['team=pods deployments.apps Node', 'team=nodes no-such-kind', 
 
 async function world({
   bounds,
+  known,
   profile = profiles,
 }: {
   bounds?: Partial<CallerBounds>;
+  /** Callers are known when it resolves. */
+  known?: Promise<void>;
   profile?: readonly string[];
 } = {}) {
   const fixture = engineFixture();
@@ -33,7 +36,8 @@ async function world({
     host: '127.0.0.1',
     port: 0,
     source: fixture.engine.source,
-    authenticate: ({ header }) => {
+    authenticate: async ({ header }) => {
+      await known;
       const name = header('x-name');
       if (name === undefined) throw new PortolanError('UNAUTHENTICATED', 'Say who you are.');
       return { name, user: { user: name, groups: [], uid: '', extra: {} }, validUntil: null };
@@ -58,7 +62,7 @@ async function world({
     const { data, errors } = (await response.json()) as { data: never; errors?: readonly { message: string }[] };
     return errors === undefined ? printSchema(buildClientSchema(data)) : (errors[0]?.message ?? '');
   };
-  return { fixture, get, introspect, denials };
+  return { fixture, server, get, introspect, denials };
 }
 
 test('the schema is printed as introspection tells it, in each coding', async () => {
@@ -117,6 +121,22 @@ test('a caller without credentials gets 401, and the audit says so', async () =>
   expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
   expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
   expect(denials).toMatchObject([{ code: 'UNAUTHENTICATED', path: ['/schema.graphql'] }]);
+});
+
+test('a client that leaves before its caller is known has nothing in flight', async () => {
+  const { promise: known, resolve } = Promise.withResolvers<void>();
+  const { server } = await world({ bounds: { requests: 1 }, known });
+  const get = (signal?: AbortSignal): Promise<Response> =>
+    fetch(new URL('/schema.graphql', server.url), { headers: { 'x-name': 'olga' }, ...(signal && { signal }) });
+  const leaving = new AbortController();
+  const left = get(leaving.signal).catch(() => null);
+  await new Promise((later) => setTimeout(later, 300));
+  leaving.abort();
+  expect(await left).toBeNull();
+  await new Promise((later) => setTimeout(later, 300));
+  resolve();
+  await new Promise((later) => setTimeout(later, 300));
+  expect((await get()).status).toBe(200);
 });
 
 test('the schema is charged: who asks for it again and again must wait', async () => {

@@ -11,6 +11,7 @@ import type { IntrospectionAnswers } from '../graphql/introspection/introspectio
 import { type Profiles, profileHeader } from '../graphql/introspection/profiles.ts';
 import type { Admission } from '../operation/admission.ts';
 import { denialCodes } from '../operation/audit.ts';
+import { whenSent } from './connections/unsent-answers.ts';
 import { contentCoding } from './negotiation/accept-encoding.ts';
 import { variesByCoding } from './negotiation/compression.ts';
 import { credentialsOf } from './negotiation/credentials.ts';
@@ -25,13 +26,16 @@ interface Parts {
   readonly profiles: Profiles;
 }
 
+/**
+ * Answers the request. A refusal is JSON with the status and the code of the error.
+ * @throws errors without a code, before anything was sent
+ */
 export async function answerSchema(request: IncomingMessage, response: ServerResponse, parts: Parts): Promise<void> {
   const { admission } = parts;
   let caller: Caller | null = null;
   try {
     caller = await admission.callerOf(credentialsOf(request));
-    const leave = admission.limits.enter(caller, 'requests');
-    response.once('close', leave);
+    whenSent(response, admission.limits.enter(caller, 'requests'));
     await sendSchema(request, response, caller, parts);
   } catch (error) {
     const code = error instanceof PortolanError ? error.code : 'INTERNAL_SERVER_ERROR';
