@@ -15,7 +15,7 @@
  */
 import { must } from '../base/must.ts';
 import { runSteps, type Steps } from '../base/steps.ts';
-import { type NamedKind, withPrefix } from './names/kind-names.ts';
+import { type NamedKind, namedKindId, withPrefix } from './names/kind-names.ts';
 import { NameClaims } from './names/name-claims.ts';
 import { type RelatedKind, relateKinds } from './names/relate-kinds.ts';
 import { isOwnGroup } from './names/reserved-names.ts';
@@ -94,7 +94,7 @@ export class CatalogAssembler {
   *assemble(described: readonly DescribedResource[], came: readonly NamedKind[] = []): Steps<Catalog> {
     const diagnostics: Diagnostic[] = [];
     const gathered: Gathered[] = [];
-    const order = new Map(came.map(({ kind, ...of }, at) => [`${resourceKey(of)} ${kind}`, at]));
+    const order = new Map(came.map((kind, at) => [namedKindId(kind), at]));
     for (const { key, all } of sortedKinds(described, order)) {
       yield;
       const kind = this.#gather(key, all);
@@ -121,7 +121,7 @@ export class CatalogAssembler {
       const names = withPrefix(this.#typePrefix, given);
       claimed.push({ gathered: kind, tree, names });
       if (taken === null) continue;
-      const message = `${taken}, which came before; the type is ${names.type}, the list ${names.list}`;
+      const message = `${taken}; the type is ${names.type}, the list ${names.list}`;
       for (const { cluster } of all) diagnostics.push({ cluster, resource: key, message });
     }
     yield;
@@ -199,8 +199,7 @@ function sortedKinds(described: readonly DescribedResource[], order: ReadonlyMap
     const clusters = groups.get(key) ?? new Map<string, DescribedResource>();
     groups.set(key, clusters.set(each.cluster, each));
   }
-  const came = ({ resource }: DescribedResource): number =>
-    order.get(`${resourceKey(resource)} ${resource.kind}`) ?? order.size;
+  const came = ({ resource }: DescribedResource): number => order.get(namedKindId(resource)) ?? order.size;
   const kinds = [...groups].map(([key, clusters]) => ({
     key,
     all: [...clusters.values()].sort((a, b) => came(a) - came(b) || compareText(a.cluster, b.cluster)),

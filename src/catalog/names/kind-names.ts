@@ -4,6 +4,7 @@
  */
 
 import type { KindNames } from '../resources/catalog.ts';
+import { resourceKey } from '../resources/resource.ts';
 import { legalName } from './field-names.ts';
 import { builtInKinds, isOwnGroup, sharedTypes, staticRoots, staticTypes } from './reserved-names.ts';
 
@@ -15,6 +16,11 @@ export interface NamedKind {
   readonly group: string;
   readonly plural: string;
   readonly kind: string;
+}
+
+/** The text that names a resource under one of its Kinds. */
+export function namedKindId(kind: NamedKind): string {
+  return `${resourceKey(kind)} ${kind.kind}`;
 }
 
 /** The names that follow from the group, the Kind and the plural, each as the API server writes it. */

@@ -1,21 +1,20 @@
 /**
  * Gives the kinds their names. A name is for ever: once a resource has had it, it never stands for another one.
  *
- *   kinds in the order in which they came, also those that are gone
- *   -> the names that the rules of kind-names.ts derive from group, Kind and plural, if no earlier resource has one of them
- *   -> otherwise the names that are made of the resource's key
+ * Kinds are named in the order in which they came; kinds that are gone keep their place. A kind gets the names that kind-names.ts derives
+ * from its group, Kind and plural. If an earlier resource has one of these names, the kind is named after its key.
  *
  * So the names follow from the order alone, and the store keeps that order (Resources). Names are compared without letter case, because code
- * generators may fold it. Names that are made of a key contain "___", as no derived name does, and two keys never give the same.
+ * generators may fold it. A name after a key contains "___". No derived name contains it, and two keys never give the same name.
  */
 import type { KindNames } from '../resources/catalog.ts';
 import { resourceKey } from '../resources/resource.ts';
-import { type NamedKind, namesByKey, namesOf } from './kind-names.ts';
+import { type NamedKind, namedKindId, namesByKey, namesOf } from './kind-names.ts';
 import { staticRoots, staticTypes } from './reserved-names.ts';
 
 export interface GivenNames {
   readonly names: KindNames;
-  /** Why they are made of the key; null for derived names. */
+  /** Why the kind is named after its key; null for derived names. */
   readonly taken: string | null;
 }
 
@@ -37,7 +36,7 @@ export class NameClaims {
 
   /** The names of a kind. It keeps those that it has. */
   namesOf(kind: NamedKind): GivenNames {
-    const id = idOf(kind);
+    const id = namedKindId(kind);
     const given = this.#given.get(id) ?? this.#give(kind);
     this.#given.set(id, given);
     return given;
@@ -58,7 +57,8 @@ export class NameClaims {
       if (new Set(of).size < of.length) return 'two of its names are alike';
       for (const name of of) {
         const holder = held.get(name);
-        if (holder !== undefined && holder !== key) return `the name ${name} (in lower case) belongs to ${holder}`;
+        if (holder !== undefined && holder !== key)
+          return `the name ${name} (in lower case) belongs to ${holder}, which came before`;
       }
     }
     return null;
@@ -74,8 +74,4 @@ export class NameClaims {
       [folded(subscription), this.#subscriptions],
     ];
   }
-}
-
-function idOf(kind: NamedKind): string {
-  return `${resourceKey(kind)} ${kind.kind}`;
 }

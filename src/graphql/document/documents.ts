@@ -6,8 +6,8 @@
  *   text of a kept document -> document, without a charge
  *
  * Invariants: a document that is not kept is charged before anything else is done with it. Only valid documents are kept, so a refused one
- * is charged each time. A document is kept at its second use, because most texts with values in them come once: they would push out those
- * that come again, and a parsed document takes many times the memory of its text. While somebody still runs the document of the
+ * is charged each time. A document is kept at its second use. Most texts with values in them come once, and would push out the others. A
+ * parsed document takes many times the memory of its text. While somebody still runs the document of the
  * first use, the second use gets the same one, so subscriptions of one text share their work. What is kept is bounded.
  */
 import { type DocumentNode, GraphQLError, type GraphQLSchema, type Source, specifiedRules, validate } from 'graphql';
