@@ -50,7 +50,9 @@ const kinds = [
   ],
 ];
 
-function definition(group: string, [kind = '', plural = ''] = ''.split(' ')): DescribedResource {
+/** @param names its Kind and its plural */
+function definition(group: string, names: string): DescribedResource {
+  const [kind = '', plural = ''] = names.split(' ');
   const resource = {
     ...{ group, version: 'v1', plural, singular: kind.toLowerCase(), kind, namespaced: true },
     ...{ verbs: ['list', 'watch'], shortNames: [], categories: [] },
@@ -61,7 +63,7 @@ function definition(group: string, [kind = '', plural = ''] = ''.split(' ')): De
   return describeResource({ cluster: 'east', resource, schemas: { root: schema } });
 }
 
-const definitions = groups.flatMap((group) => kinds.map((text) => definition(group, text.split(' '))));
+const definitions = groups.flatMap((group) => kinds.map((text) => definition(group, text)));
 
 /** A gateway's store and schema, without ingest. */
 class Replica {

@@ -1,8 +1,10 @@
 /**
  * Requests that the front of prepared and kept answers may handle: a POST of JSON, and a GET.
  *
- *   headers -> QueryRequest; null for a request that Yoga must handle
- *           -> text (of the body, or the URL of a GET) -> parameters; null for a malformed one, or one with further members
+ *   headers -> QueryRequest        null for a request that Yoga must handle
+ *   text    -> parameters          null for a malformed text, and for one with further members
+ *
+ * The text is the body of a POST, or the URL of a GET.
  */
 import type { IncomingMessage } from 'node:http';
 import type { QueryParameters } from '../graphql/prepared/prepared-queries.ts';

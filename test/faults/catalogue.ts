@@ -528,7 +528,7 @@ export const catalogue: readonly Fault[] = [
     number: 55,
     title: 'An API group whose own server is ill',
     holds:
-      'It hangs in a list, a watch or discovery, is slow, refuses one of them, is away, sends garbage, ends its watches, loses its version, has no uids, or drops connections. The kinds of other groups are served as before. The ill group is named in `resources`, the log and /readyz, and is right within 10 s of its recovery.',
+      'The server hangs, is slow, refuses requests or is away. Or it sends garbage, ends its watches, loses its version, sends objects without uids, or drops connections. The kinds of other groups are served as before. The ill group is named in `resources`, the log and /readyz, and is right within 10 s of its recovery.',
     tests: [
       sick(
         'groups that fall ill one and all: the others stay fresh, each says what is wrong, and is right soon after its recovery',

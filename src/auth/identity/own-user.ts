@@ -8,9 +8,9 @@ interface Review {
   readonly status?: {
     readonly userInfo?: {
       readonly username?: string;
-      readonly groups?: readonly string[];
+      readonly groups?: readonly string[] | null;
       readonly uid?: string;
-      readonly extra?: Extra;
+      readonly extra?: Extra | null;
     };
   };
 }
@@ -27,7 +27,8 @@ export async function ownUser(client: Pick<RestClient, 'post'>): Promise<UserInf
       if (error instanceof ApiError && error.httpStatus === 404) return {};
       throw error;
     });
-  const { username = '', groups = [], uid = '', extra = noExtra } = review.status?.userInfo ?? {};
-  if (username !== '') return { user: username, groups, uid, extra };
+  const { username = '', groups, uid = '', extra } = review.status?.userInfo ?? {};
+  // Null stands for none in JSON of Go.
+  if (username !== '') return { user: username, groups: groups ?? [], uid, extra: extra ?? noExtra };
   throw new PortolanError('BAD_USER_INPUT', 'The API server does not say who you are: say who asks with --as alice.');
 }

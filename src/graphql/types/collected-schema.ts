@@ -54,7 +54,7 @@ export class TypeCollection {
 export interface CollectedSchemaParts {
   /** Null for an operation type without fields. */
   readonly roots: Readonly<Record<OperationTypeName, GraphQLObjectType | null>>;
-  /** What the names of types begin with, but not of scalars, roots and introspection. Default: nothing. */
+  /** The prefix of the names of types. Scalars, roots and types of introspection have none. Default: nothing. */
   readonly typePrefix?: string;
   /** All types of the schema, those of introspection included. */
   readonly types: TypeCollection;
@@ -106,7 +106,7 @@ const roots: ReadonlySet<string> = new Set(Object.values(rootNames));
 
 /**
  * Puts the prefix before the names of types that lack it, except scalars, roots and types of introspection: gateways that join schemas merge
- * equal scalars. A prefix ends with "_", so no other name begins with it.
+ * equal scalars. A prefix ends with "_". A name that begins with it has it already.
  */
 export function addPrefix(prefix: string, types: Iterable<GraphQLNamedType>): void {
   if (prefix === '') return;

@@ -4,7 +4,7 @@
  */
 import { partOf } from '../negotiation/playground-request.ts';
 
-/** What the script of the page is told. It is JSON. */
+/** The options that the page passes to its script, as JSON. */
 export interface PageOptions {
   /** Documents. The first one is in a tab, all are in a list. Without any, GraphiQL shows its own welcome text. */
   readonly examples: readonly string[];
