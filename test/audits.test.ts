@@ -2,7 +2,7 @@
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningServer, startServer } from '../src/server/http-server.ts';
-import { createYogaServer } from '../src/server/yoga-server.ts';
+import { createYogaServer } from '../src/server/graphql/yoga-server.ts';
 import { handMadeSource } from './kit/hand-made-source.ts';
 
 const { source, log } = handMadeSource();

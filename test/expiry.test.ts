@@ -7,7 +7,7 @@ import { fixedRights } from '../src/access/rights.ts';
 import { unrestricted } from '../src/access/scope.ts';
 import { PortolanError } from '../src/base/errors.ts';
 import { silentLogger } from '../src/base/log.ts';
-import type { Denial } from '../src/operation/audit.ts';
+import type { Denial } from '../src/admission/audit.ts';
 import { startServer } from '../src/server/http-server.ts';
 import { engineFixture, made } from './kit/engine-fixture.ts';
 import { widget, widgets } from './kit/graphql-world.ts';

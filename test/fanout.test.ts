@@ -12,7 +12,7 @@ import { silentLogger } from '../src/base/log.ts';
 import { must } from '../src/base/must.ts';
 import { Delivery } from '../src/graphql/generation/shared-results.ts';
 import { startServer } from '../src/server/http-server.ts';
-import { SocketEvents } from '../src/server/socket-events.ts';
+import { SocketEvents } from '../src/server/websocket/socket-events.ts';
 import type { WriterOptions } from '../src/store/write/writer-options.ts';
 import { FollowedList } from './kit/consistency/followed-list.ts';
 import { type ChannelEvents, openChannel, type Result } from './kit/consistency/live-channel.ts';

@@ -11,12 +11,12 @@
 
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type AuditFacts, type AuditLog, auditLines } from '../admission/audit.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import { standardOutput } from '../base/output/standard-streams.ts';
-import { type AuditFacts, type AuditLog, auditLines } from '../operation/audit.ts';
 
 export interface AuditFile {
   readonly audit: AuditLog;

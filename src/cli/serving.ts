@@ -4,6 +4,7 @@
  */
 
 import { rbacKeys } from '../access/rbac-objects.ts';
+import type { CallerBounds } from '../admission/caller-limits.ts';
 import type { AccessControl } from '../auth/access-control.ts';
 import { systemClock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
@@ -16,7 +17,6 @@ import type { IngestProgress } from '../ingest/context/progress.ts';
 import type { IngestHandle } from '../ingest/thread/start-ingest.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
 import { Staleness } from '../operation/answers/staleness.ts';
-import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { ConfigState } from '../server/health/config-metrics.ts';
 import { createMetrics } from '../server/health/metrics.ts';
 import { readinessOf, withAudit } from '../server/health/readiness.ts';

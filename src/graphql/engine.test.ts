@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { describedCrd, engineFixture, made } from '../../test/kit/engine-fixture.ts';
 import { gadget, widget, widgets } from '../../test/kit/graphql-world.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
-import { createYogaServer } from '../server/yoga-server.ts';
+import { createYogaServer } from '../server/graphql/yoga-server.ts';
 
 function listening(): { readonly log: Logger; readonly messages: string[] } {
   const messages: string[] = [];

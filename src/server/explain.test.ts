@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { engineFixture, type FixtureOptions, made } from '../../test/kit/engine-fixture.ts';
 import { widget, widgets } from '../../test/kit/graphql-world.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
-import { createYogaServer } from './yoga-server.ts';
+import { createYogaServer } from './graphql/yoga-server.ts';
 
 async function world(options: FixtureOptions = {}) {
   const fixture = engineFixture(options);

@@ -14,41 +14,41 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { type Authenticate, type Caller, everyoneIsLocal } from '../access/caller.ts';
 import { refuseUnlessLoopback } from '../access/loopback.ts';
+import type { AuditLog } from '../admission/audit.ts';
+import type { CallerBounds } from '../admission/caller-limits.ts';
 import { systemClock } from '../base/clock.ts';
-import { messageOf, PortolanError } from '../base/errors.ts';
+import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { noTracer, type Tracer } from '../base/tracing.ts';
 import { Documents } from '../graphql/document/documents.ts';
-import type { Generation, GraphQLSource } from '../graphql/generation/generation.ts';
+import type { GraphQLSource } from '../graphql/generation/generation.ts';
 import { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import { Profiles } from '../graphql/introspection/profiles.ts';
 import { PreparedAnswers } from '../graphql/prepared/prepared-answers.ts';
-import type { Admission } from '../operation/admission.ts';
-import { type AuditLog, denialCodes } from '../operation/audit.ts';
-import type { CallerBounds } from '../operation/caller-limits.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import { CallerlessConnections } from './connections/callerless-connections.ts';
+import { Drain } from './connections/drain.ts';
 import { UnsentAnswers, type UnsentBounds } from './connections/unsent-answers.ts';
-import { Drain } from './drain.ts';
+import { type Door, jsonType } from './doors/door.ts';
+import { healthDoors, sendJson } from './doors/health.ts';
+import { schemaDoor } from './doors/schema-file.ts';
+import { preparedFront } from './graphql/prepared-front.ts';
+import { beginRequest } from './graphql/request-spans.ts';
+import { answerByYoga, createAdmission, endpoint, maxRequestBytes, yogaOver } from './graphql/yoga-server.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
 import { listen } from './listen.ts';
-import { encodeBody } from './negotiation/compression.ts';
-import { connectionOf, credentialsOf } from './negotiation/credentials.ts';
+import { connectionOf } from './negotiation/credentials.ts';
 import { CrossOrigin } from './negotiation/cross-origin.ts';
+import { guards, pathOf, refusedRequest } from './negotiation/refused-request.ts';
 import type { TlsFiles } from './negotiation/tls-files.ts';
 import { openTlsServer } from './negotiation/tls-server.ts';
 import type { PlaygroundExample } from './playground/examples.ts';
 import { Playground } from './playground/playground.ts';
 import { playgroundFolder } from './playground-folder.ts';
 import { codedError } from './plugins/coded-error.ts';
-import { preparedFront } from './prepared-front.ts';
-import { guards, pathOf, refusedRequest } from './refused-request.ts';
-import { beginRequest } from './request-spans.ts';
-import { answerSchema, schemaPath } from './schema-file.ts';
-import { chosenSubprotocol } from './socket-protocol.ts';
-import { serveWebSockets } from './websocket.ts';
-import { answerByYoga, createAdmission, endpoint, maxRequestBytes, yogaOver } from './yoga-server.ts';
+import { chosenSubprotocol } from './websocket/socket-protocol.ts';
+import { serveWebSockets } from './websocket/websocket.ts';
 
 export interface ServerOptions {
   readonly host: string;
@@ -104,8 +104,6 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-const jsonType = 'application/json; charset=utf-8';
-
 /** Milliseconds that running requests have to finish at shutdown. */
 const grace = 700;
 
@@ -141,6 +139,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const prepared = answers === null ? null : preparedFront(yoga, { admission, prepared: answers, documents });
   const drain = new Drain(systemClock, Math.random);
+  const doors = new Map(
+    [...healthDoors({ ...options, admission, drain }), schemaDoor({ admission, introspection, profiles })].map(
+      (door) => [door.path, door],
+    ),
+  );
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     // A request line may contain a full URL; Yoga expects a path.
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
@@ -172,7 +175,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       return prepared?.(request, response, span) ?? answerByYoga(yoga, request, response, { span });
     };
     const answering =
-      answerItself(request, response, { crossOrigin, admission, drain, options, introspection, profiles }) ??
+      answerItself(request, response, { crossOrigin, audit: admission.audit, isOpen, doors }) ??
       answerPlayground() ??
       answerQuery();
     answering.catch((error: unknown) => failed(response, error, log));
@@ -292,81 +295,33 @@ function refuseUpgrade(
 
 interface Answering {
   readonly crossOrigin: CrossOrigin;
-  readonly admission: Admission<Generation>;
-  readonly drain: Drain;
-  readonly options: ServerOptions;
-  readonly introspection: IntrospectionAnswers;
-  readonly profiles: Profiles;
+  readonly audit: AuditLog;
+  readonly isOpen: boolean;
+  readonly doors: ReadonlyMap<string, Door>;
 }
 
 /** Answers every path except the GraphQL endpoint; null for the endpoint. */
 function answerItself(
   request: IncomingMessage,
   response: ServerResponse,
-  { crossOrigin, admission, drain, options, introspection, profiles }: Answering,
+  { crossOrigin, audit, isOpen, doors }: Answering,
 ): Promise<void> | null {
-  const { metrics, readiness } = options;
-  const refused = refusedRequest(request, { crossOrigin, audit: admission.audit, isOpen: options.isOpen ?? false });
+  const refused = refusedRequest(request, { crossOrigin, audit, isOpen });
   for (const [name, value] of guards) response.setHeader(name, value);
   response.setHeader('vary', 'Origin');
   if (refused !== null) {
     response.writeHead(refused.status, { 'content-type': refused.type }).end(refused.body);
     return Promise.resolve();
   }
-  const send = async (status: number, type: string, text: string): Promise<void> => {
-    const coded = await encodeBody(text, Buffer.byteLength(text), request.headers['accept-encoding']);
-    response.writeHead(status, { 'content-type': type, ...coded.headers }).end(coded.body);
-  };
-  const json = (status: number, body: object): Promise<void> => send(status, jsonType, `${JSON.stringify(body)}\n`);
-  const nothing = (): Promise<void> => json(404, { error: `There is nothing here; GraphQL is at ${endpoint}.` });
   if (!crossOrigin.admit(request, response)) return Promise.resolve();
-  switch (pathOf(request)) {
-    case endpoint:
-      return null;
-    case '/':
-      // Relative, because a proxy may serve the gateway under a path of its own.
-      response.writeHead(302, { location: `.${endpoint}` }).end();
-      return Promise.resolve();
-    case schemaPath:
-      return answerSchema(request, response, { admission, introspection, profiles });
-    case '/healthz':
-      return json(200, { ok: true });
-    case '/readyz':
-      return Promise.all([readiness(), refusalOf(request, admission, options)]).then(([found, refusal]) => {
-        const shown: Readiness = drain.isOn ? { ...found, ready: false, status: 'draining' } : found;
-        const { ready, status } = shown;
-        return json(ready ? 200 : 503, refusal === null ? shown : { ready, status });
-      });
-    case '/metrics':
-      if (metrics === undefined) return nothing();
-      return refusalOf(request, admission, options).then(async (refusal) => {
-        if (refusal === null) return send(200, metrics.contentType, await metrics.text());
-        return json(refusal.code === 'UNAUTHENTICATED' ? 401 : 403, { error: refusal.message });
-      });
-    default:
-      return nothing();
+  const path = pathOf(request);
+  if (path === endpoint) return null;
+  const door = doors.get(path);
+  if (door !== undefined) return door.answer(request, response);
+  if (path !== '/') {
+    return sendJson(request, response, 404, { error: `There is nothing here; GraphQL is at ${endpoint}.` });
   }
-}
-
-/** Why the caller may not read what the gateway tells of itself; null for a caller who may. */
-async function refusalOf(
-  request: IncomingMessage,
-  { callerOf, audit }: Admission<Generation>,
-  { mayObserve }: ServerOptions,
-): Promise<PortolanError | null> {
-  if (mayObserve === undefined) return null;
-  const address = request.socket.remoteAddress ?? null;
-  let caller: Caller | null = null;
-  try {
-    caller = await callerOf(credentialsOf(request));
-    if (await mayObserve(caller)) return null;
-    throw new PortolanError('FORBIDDEN', 'The roles of the caller must allow to get the path /metrics.');
-  } catch (error) {
-    if (!(error instanceof PortolanError)) throw error;
-    const { code, message } = error;
-    const path = pathOf(request);
-    // Without the right, /readyz shows less.
-    if (path === '/metrics' && denialCodes.has(code)) audit.denied({ caller, code, message, address, path: [path] });
-    return error;
-  }
+  // Relative, because a proxy may serve the gateway under a path of its own.
+  response.writeHead(302, { location: `.${endpoint}` }).end();
+  return Promise.resolve();
 }

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 import { errorCodes, messageOf } from '../../src/base/errors.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { explainConnectionFailure } from '../../src/kube/client/explain.ts';
-import { maxRequestBytes } from '../../src/server/yoga-server.ts';
+import { maxRequestBytes } from '../../src/server/graphql/yoga-server.ts';
 import { demoGateway } from '../kit/demo-gateway.ts';
 import { sourceMessages } from '../kit/source-messages.ts';
 import { blocksOf, readPage, sectionOf } from '../kit/written-page.ts';

@@ -5,7 +5,7 @@ import { resourceKey } from '../../src/catalog/resources/resource.ts';
 import { pathOf } from '../../src/catalog/tree/path.ts';
 import { createEngine, type Engine } from '../../src/graphql/engine.ts';
 import { encodeObjectId } from '../../src/query/plan/object-id.ts';
-import { createYogaServer, type Yoga } from '../../src/server/yoga-server.ts';
+import { createYogaServer, type Yoga } from '../../src/server/graphql/yoga-server.ts';
 import { openReader } from '../../src/store/read/reader.ts';
 import { Dice } from './dice.ts';
 import { focusOn, placeIn } from './focus.ts';

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Caller } from '../../src/access/caller.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { defaultBounds } from '../../src/operation/caller-limits.ts';
+import { defaultBounds } from '../../src/admission/caller-limits.ts';
 import type { UnsentBounds } from '../../src/server/connections/unsent-answers.ts';
 import { type RunningServer, startServer } from '../../src/server/http-server.ts';
 import { engineFixture, made } from '../kit/engine-fixture.ts';

@@ -9,7 +9,7 @@
  * namespace shows the namespaces that were named before.
  *
  * An operation never waits for a review before it reads. It reads with what is known, and is repeated if a review that it caused has
- * allowed more (src/operation/admission.ts).
+ * allowed more (src/admission/admission.ts).
  */
 import { type Caller, isRestricted, userKey } from '../../access/caller.ts';
 import type { RequestAttributes, ResourceAttributes } from '../../access/policy-rule.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { engineFixture, made } from '../../../test/kit/engine-fixture.ts';
 import { widget, widgets } from '../../../test/kit/graphql-world.ts';
 import { silentLogger } from '../../base/log.ts';
-import { createYogaServer } from '../../server/yoga-server.ts';
+import { createYogaServer } from '../../server/graphql/yoga-server.ts';
 
 const big = '9007199254740993';
 

@@ -1,6 +1,6 @@
 /** Metrics of the audit log. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { AuditFacts } from '../../operation/audit.ts';
+import type { AuditFacts } from '../../admission/audit.ts';
 
 export class AuditMetrics {
   readonly #writable: Gauge;

@@ -9,11 +9,11 @@
  * Invariant: a scrape never fails. A part that cannot be read is left out and counted in portolan_scrape_failures_total.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { AuditFacts } from '../../admission/audit.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { GraphQLSource } from '../../graphql/generation/generation.ts';
-import type { AuditFacts } from '../../operation/audit.ts';
 import type { PooledReader } from '../../store/read/reader.ts';
 import { AnswerMetrics } from './answer-metrics.ts';
 import { AuditMetrics } from './audit-metrics.ts';

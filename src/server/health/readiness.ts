@@ -2,7 +2,7 @@
  * The answer of /readyz: ingest's progress, and what it means. It comes from ingest's messages alone, so a probe is answered at once and is
  * true even when the store is busy, missing, or cannot be written.
  */
-import type { AuditFacts } from '../../operation/audit.ts';
+import type { AuditFacts } from '../../admission/audit.ts';
 import type { IngestStatus } from '../../store/types/progress.ts';
 import type { StoreTrouble } from '../../store/types/store-fault.ts';
 import type { DiskUse } from '../../store/types/writer.ts';

@@ -2,6 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Credentials } from '../../access/caller.ts';
+import type { Arrival } from '../../admission/admitted-request.ts';
+import type { Span } from '../../base/tracing.ts';
 import { peerOf } from './client-certificates.ts';
 
 /** The parts of a request that carry credentials. */
@@ -37,4 +39,17 @@ export function credentialsOf(
   };
   connections.set(credentials, socket);
   return credentials;
+}
+
+/**
+ * What arrives with a request, for its admission.
+ * @param path of an entry point that is not GraphQL
+ */
+export function arrivalOf(request: CredentialedRequest, span?: Span, path?: string): Arrival {
+  return { credentials: credentialsOf(request), address: addressOf(request), span, path };
+}
+
+/** The remote address; null where there is none. */
+export function addressOf({ socket }: Pick<IncomingMessage, 'socket'>): string | null {
+  return socket.remoteAddress ?? null;
 }

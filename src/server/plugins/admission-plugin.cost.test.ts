@@ -3,7 +3,7 @@ import { engineFixture, made } from '../../../test/kit/engine-fixture.ts';
 import { widget, widgets } from '../../../test/kit/graphql-world.ts';
 import { codeOf } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
-import { createYogaServer } from '../yoga-server.ts';
+import { createYogaServer } from '../graphql/yoga-server.ts';
 
 async function world(limits: { readonly maxCost?: number; readonly maxReadBytes?: number } = {}) {
   const fixture = engineFixture({ maxPageSize: 100, ...limits });

@@ -1,15 +1,14 @@
 /**
- * Connects Yoga to the admission (src/operation/admission.ts), over HTTP and WebSocket. It gives every document the current generation
+ * Connects Yoga to the admission (src/admission/admission.ts), over HTTP and WebSocket. It gives every document the current generation
  * and an Operation. It refuses an operation over the cost limit before anything is read. It counts each operation once.
  *
- *   HTTP        onRequest: caller of the request        WebSocket   the connection's caller is in the context (websocket.ts)
+ *   HTTP        onRequest: the request is admitted      WebSocket   the message's admitted request is in the context (websocket.ts)
  *   onEnveloped: operation begins, schema set -> onParse, onValidate: refusals are counted -> onExecute: cost, then admission.run
  *                                                                                         -> onSubscribe: cost, then events
  *
  * The schema is set in onEnveloped, which runs for both transports. Yoga's option `schema` as a function does not run over WebSocket.
  */
 import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -20,7 +19,8 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Caller, Credentials } from '../../access/caller.ts';
+import type { Admission, OperationType, OutcomeCodes } from '../../admission/admission.ts';
+import type { AdmittedRequest, Arrival } from '../../admission/admitted-request.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
@@ -31,31 +31,23 @@ import type { Generation, OperationContext } from '../../graphql/generation/gene
 import { subscribeAcrossGenerations } from '../../graphql/generation/subscribe.ts';
 import type { PreparedAnswers } from '../../graphql/prepared/prepared-answers.ts';
 import { liveThrottle } from '../../graphql/types/live-directive.ts';
-import type { Admission, OperationType, OutcomeCodes } from '../../operation/admission.ts';
-import { denialCodes } from '../../operation/audit.ts';
-import { keepValid } from '../../operation/keep-valid.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { awaitedBy } from '../../operation/sync-watch.ts';
 import { whenSent } from '../connections/unsent-answers.ts';
 import { prefersEvents } from '../negotiation/accepted-type.ts';
-import { type CredentialedRequest, credentialsOf } from '../negotiation/credentials.ts';
+import { arrivalOf, type CredentialedRequest } from '../negotiation/credentials.ts';
 import { codedError, codeOfThrown } from './coded-error.ts';
+import type { EntryContext } from './entry-context.ts';
 import { type GivenParameters, keepResult, keptResult, questionIn } from './kept-results.ts';
 import { LiveStream } from './live-stream.ts';
 import { codeOfResult, endingWithErrors, type Result } from './message-stream.ts';
 
 /** The context of a document, created by Yoga (over HTTP) or websocket.ts. */
-interface Enveloped {
+interface Enveloped extends EntryContext {
   readonly request?: Request;
   /** Aborts when the WebSocket is lost. */
   readonly signal?: AbortSignal;
-  readonly caller?: Caller;
-  readonly credentials?: Credentials;
-  readonly span?: Span;
   readonly params?: GivenParameters;
-  /** The entry point has looked for a kept answer. */
-  readonly isLookedUp?: boolean;
-  readonly res?: ServerResponse;
   /** Resolves when the network has taken the answer, over WebSocket. */
   readonly sent?: Promise<void>;
 }
@@ -85,47 +77,33 @@ function spanIn(context: unknown): Span {
   return (context as Enveloped | null | undefined)?.span ?? noSpan;
 }
 
-function addressIn(context: unknown): string | null {
-  const { req } = (context ?? {}) as { readonly req?: { readonly socket: { readonly remoteAddress?: string } } };
-  return req?.socket.remoteAddress ?? null;
-}
-
 /** Tells the audit of every error that is a denial. */
-function auditErrors({ audit }: Admission<Generation>, args: ExecutionArgs, result: unknown): void {
-  const { contextValue } = args;
-  const { caller, span } = (contextValue as OperationContext).portolan;
+function auditErrors(args: ExecutionArgs, result: unknown): void {
   for (const error of (result as Result | null)?.errors ?? []) {
-    const code = codeOfThrown(error);
-    if (!denialCodes.has(code) || !(error instanceof GraphQLError)) continue;
+    if (!(error instanceof GraphQLError)) continue;
     const { message, path, originalError } = error;
     const details = originalError instanceof PortolanError ? originalError.details : {};
-    audit.denied({
-      caller,
-      code,
-      message,
-      address: addressIn(contextValue),
-      operation: nameOf(args),
-      ...(path === undefined ? {} : { path }),
-      ...('resources' in details ? { resources: details['resources'] as readonly string[] } : {}),
-      traceId: span.traceId,
-    });
+    const at = { operation: nameOf(args), ...(path === undefined ? {} : { path }) };
+    admittedIn(args.contextValue).denied({ code: codeOfThrown(error), message, details }, at);
   }
 }
 
-/**
- * The credentials that the entry point has read; without them, those of Node's request. A Request without Node's server has only
- * headers.
- */
-function credentialsIn(request: Request | undefined, context: unknown): Credentials {
-  const { req, credentials } = (context ?? {}) as Enveloped & { readonly req?: CredentialedRequest };
-  if (credentials !== undefined) return credentials;
-  if (req !== undefined) return credentialsOf(req);
-  const header = (name: string): string | undefined => request?.headers.get(name) ?? undefined;
-  return {
+/** The request of a document that is admitted. */
+function admittedIn(context: unknown): AdmittedRequest {
+  return must((context as Enveloped).admitted, 'every entry point admits its requests');
+}
+
+/** What arrives with a request. A Request without Node's server has only headers. */
+function arrivalIn(request: Request, context: unknown): Arrival {
+  const { req, span } = (context ?? {}) as Enveloped & { readonly req?: CredentialedRequest };
+  if (req !== undefined) return arrivalOf(req, span);
+  const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
+  const credentials = {
     header,
-    headers: (name) => [header(name) ?? []].flat(),
-    headerNames: (prefix) => [...(request?.headers.keys() ?? [])].filter((name) => name.startsWith(prefix)),
+    headers: (name: string) => [header(name) ?? []].flat(),
+    headerNames: (prefix: string) => [...request.headers.keys()].filter((name) => name.startsWith(prefix)),
   };
+  return { credentials, address: null, span };
 }
 
 /**
@@ -138,9 +116,7 @@ export function useAdmission(
   log: Logger,
   prepared: PreparedAnswers | null = null,
 ): Plugin<OperationContext> {
-  const callers = new WeakMap<Request, Caller>();
-  const callerIn = ({ request, caller }: Enveloped): Caller =>
-    must(caller ?? (request === undefined ? undefined : callers.get(request)), 'every entry point names the caller');
+  const admittedRequests = new WeakMap<Request, AdmittedRequest>();
 
   /** Executes a live query: the first result, and then a stream that begins with it. A refused query has one result. */
   const streamOf =
@@ -148,8 +124,8 @@ export function useAdmission(
     async (given: ExecutionArgs): Promise<unknown> => {
       const context = given.contextValue as OperationContext & Enveloped;
       const { portolan } = context;
-      const entered = entrance(admission, portolan, 'subscriptions');
-      const refused = refusal(args, admission, log, entered);
+      const entered = entrance(args, 'subscriptions');
+      const refused = refusal(args, log, entered);
       const name = nameOf(given);
       const document = (): string => documentShape(given);
       const live = new LiveStream(given, {
@@ -167,7 +143,7 @@ export function useAdmission(
         prepared: refused === null ? prepared : null,
         ranPrepared: ({ rows, plans }, began, span) =>
           admission.finish({ type: 'query', code: 'OK', began, name, document, rows, plans, span }),
-        audit: (result) => auditErrors(admission, given, result),
+        audit: (result) => auditErrors(given, result),
       });
       try {
         const first = await live.first();
@@ -185,41 +161,34 @@ export function useAdmission(
 
   return {
     async onRequest({ request, serverContext, endResponse, fetchAPI }) {
-      const known = (serverContext as Enveloped | undefined)?.caller;
+      const { admitted: known, refused: refusal } = (serverContext ?? {}) as EntryContext;
       const span = spanIn(serverContext);
       try {
-        const credentials = credentialsIn(request, serverContext);
-        const caller = known ?? (await admission.callerOf(credentials, span));
-        callers.set(request, caller);
-        // An entry point that has authenticated the caller has waited for its turn.
-        if (known === undefined) await admission.turns.turn(caller.name);
+        if (refusal !== undefined) throw refusal;
+        const admitted = known ?? (await admission.admit(arrivalIn(request, serverContext)));
+        admittedRequests.set(request, admitted);
+        // An entry point that has admitted the request has waited for its turn.
+        if (known === undefined) await admission.turns.turn(admitted.caller.name);
       } catch (error) {
         const code = codeOfThrown(error);
-        const refused = codedError(error, log);
         admission.refuse('unknown', code, span);
-        const address = addressIn(serverContext);
-        if (denialCodes.has(code)) {
-          const { message } = refused;
-          admission.audit.denied({ caller: null, code, message, address, traceId: span.traceId });
-        }
-        endResponse(fetchAPI.Response.json({ errors: [refused] }, refusedCallers[code] ?? { status: 500 }));
+        const body = { errors: [codedError(error, log)] };
+        endResponse(fetchAPI.Response.json(body, refusedCallers[code] ?? { status: 500 }));
       }
     },
 
     onEnveloped({ setSchema, extendContext, context }) {
       const enveloped = (context ?? {}) as Enveloped;
       const { request, signal, params } = enveloped;
-      const explain = asksForExplanation(params?.extensions);
+      const admitted = enveloped.admitted ?? (request === undefined ? undefined : admittedRequests.get(request));
       try {
         const operation = admission.begin({
-          caller: callerIn(enveloped),
-          credentials: credentialsIn(request, context),
+          admitted: must(admitted, 'every entry point admits its requests'),
           signal: request?.signal ?? signal,
-          explain,
-          span: enveloped.span,
+          explain: asksForExplanation(params?.extensions),
         });
         setSchema(operation.generation.schema);
-        extendContext({ portolan: operation });
+        extendContext({ portolan: operation, admitted } as Partial<OperationContext>);
       } catch (error) {
         admission.refuse('unknown', codeOfThrown(error), enveloped.span);
         throw error;
@@ -251,8 +220,8 @@ export function useAdmission(
       if (typeof live === 'number' && takesEvents(enveloped) && !portolan.trace.explains) {
         return setExecuteFn(streamOf(args, live, executeFn));
       }
-      const entered = entrance(admission, portolan, 'requests');
-      const refused = live !== null && typeof live !== 'number' ? live : refusal(args, admission, log, entered);
+      const entered = entrance(args, 'requests');
+      const refused = live !== null && typeof live !== 'number' ? live : refusal(args, log, entered);
       const question = refused === null && type === 'query' ? questionIn(enveloped.params, portolan) : null;
       // Not in onExecuteDone: Yoga does not call that for an execution that was aborted.
       setExecuteFn((given: ExecutionArgs) =>
@@ -273,7 +242,7 @@ export function useAdmission(
             },
           )
           .then((result) => {
-            auditErrors(admission, given, result);
+            auditErrors(given, result);
             return result;
           })
           .finally(() => whenWritten(enveloped, () => entered.leave())),
@@ -282,8 +251,8 @@ export function useAdmission(
 
     onSubscribe({ args, setSubscribeFn }) {
       const { portolan } = args.contextValue as OperationContext;
-      const entered = entrance(admission, portolan, 'subscriptions');
-      const refused = refusal(args, admission, log, entered);
+      const entered = entrance(args, 'subscriptions');
+      const refused = refusal(args, log, entered);
       const { span } = portolan;
       setSubscribeFn(
         refused === null ? (given) => within(span, () => subscribeAcrossGenerations(given)) : () => refused,
@@ -292,7 +261,7 @@ export function useAdmission(
         onSubscribeResult({ result, setResult }) {
           if (!isAsyncIterable(result)) {
             entered.leave();
-            auditErrors(admission, args, result);
+            auditErrors(args, result);
             admission.refuse('subscription', codes.ofResult(result), span);
             return;
           }
@@ -307,16 +276,9 @@ export function useAdmission(
 }
 
 /**
- * Has the caller's credentials checked while a subscription over HTTP runs. The subscription itself ends when they are invalid. Over
- * WebSocket, the connection does it.
+ * Counts a stream of messages as open from the call on, until the function that it returns is called. Over HTTP, the credentials are
+ * checked meanwhile: the stream itself ends when they are invalid. Over WebSocket, the connection checks them.
  */
-function keepCallerValid(admission: Admission<Generation>, context: OperationContext & Enveloped): () => void {
-  const { request, portolan } = context;
-  if (request === undefined) return () => {};
-  return keepValid(admission.callerOf, credentialsIn(request, context), portolan.caller, () => {});
-}
-
-/** Counts a stream of messages as open from the call on, until the function that it returns is called. */
 function openStream(
   admission: Admission<Generation>,
   context: OperationContext & Enveloped,
@@ -324,7 +286,7 @@ function openStream(
 ): () => () => void {
   return () => {
     const ended = admission.subscribed();
-    const stop = keepCallerValid(admission, context);
+    const stop = isHttp(context) ? admittedIn(context).keepValid(() => {}, 'stream') : () => {};
     return () => {
       stop();
       ended();
@@ -339,13 +301,9 @@ interface Entrance {
   leave(): void;
 }
 
-function entrance(
-  { limits }: Admission<Generation>,
-  { caller }: Operation,
-  what: 'requests' | 'subscriptions',
-): Entrance {
+function entrance({ contextValue }: ExecutionArgs, what: 'requests' | 'subscriptions'): Entrance {
   try {
-    return { refusal: null, leave: limits.enter(caller, what) };
+    return { refusal: null, leave: admittedIn(contextValue).enter(what) };
   } catch (refusal) {
     return { refusal, leave: () => {} };
   }
@@ -361,17 +319,16 @@ function whenWritten({ res, sent }: Enveloped, then: () => void): void {
 /** The answer to an operation over a limit of its own or of its caller; null for an operation that may run. */
 function refusal(
   args: ExecutionArgs,
-  { limits }: Admission<Generation>,
   log: Logger,
   entered: Entrance,
 ): { readonly errors: readonly GraphQLError[] } | null {
   const { schema, document, variableValues, contextValue } = args;
   try {
     const operation = operationOf(args);
-    const { cost, source, caller } = (contextValue as OperationContext).portolan;
+    const { cost, source } = (contextValue as OperationContext).portolan;
     if (entered.refusal !== null) throw entered.refusal;
     if (operation !== null) askCost(cost, { schema, document, operation, variables: variableValues }, source.limits);
-    limits.charge(caller, cost.asked ?? 0);
+    admittedIn(contextValue).charge(cost.asked ?? 0);
     return null;
   } catch (error) {
     const refused = codedError(error, log);

@@ -1,7 +1,7 @@
 import type { GraphQLFormattedError } from 'graphql';
 import { expect, test } from 'vitest';
 import { handMadeSource } from '../../../test/kit/hand-made-source.ts';
-import { createYogaServer } from '../yoga-server.ts';
+import { createYogaServer } from '../graphql/yoga-server.ts';
 
 interface Answer {
   readonly data?: Record<string, unknown> | null;

@@ -2,10 +2,9 @@ import { getIntrospectionQuery } from 'graphql';
 import { createYoga } from 'graphql-yoga';
 import { describe, expect, test } from 'vitest';
 import { handMadeSource } from '../../../test/kit/hand-made-source.ts';
-import { localUser } from '../../access/caller.ts';
 import { defaultLimits } from '../../graphql/document/document-limits.ts';
 import { Documents } from '../../graphql/document/documents.ts';
-import { createYogaServer } from '../yoga-server.ts';
+import { createYogaServer } from '../graphql/yoga-server.ts';
 import { useDocuments } from './documents-plugin.ts';
 
 const made = handMadeSource();
@@ -14,7 +13,7 @@ const narrow = createYoga({
   plugins: [
     {
       onEnveloped: ({ extendContext }: { extendContext: (more: object) => void }) =>
-        extendContext({ portolan: { caller: localUser } }),
+        extendContext({ admitted: { charge: () => {} } }),
     },
     useDocuments(
       new Documents({
@@ -25,7 +24,6 @@ const narrow = createYoga({
         maxAliases: 3,
         maxComparisons: 100,
       }),
-      { charge: () => {} },
     ),
   ],
   parserAndValidationCache: false,

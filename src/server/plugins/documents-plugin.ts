@@ -2,13 +2,13 @@
 import type { Plugin } from 'graphql-yoga';
 import type { Documents } from '../../graphql/document/documents.ts';
 import type { OperationContext } from '../../graphql/generation/generation.ts';
-import type { CallerLimits } from '../../operation/caller-limits.ts';
+import type { AdmittedContext } from './entry-context.ts';
 
-export function useDocuments(documents: Documents, limits: Pick<CallerLimits, 'charge'>): Plugin<OperationContext> {
+export function useDocuments(documents: Documents): Plugin<OperationContext> {
   return {
     onParse({ context, setParseFn }) {
-      const { portolan, isCharged } = context as OperationContext & { readonly isCharged?: boolean };
-      const charge = (values: number): void => limits.charge(portolan.caller, values);
+      const { admitted, isCharged } = context as unknown as AdmittedContext;
+      const charge = (values: number): void => admitted.charge(values);
       setParseFn((source) => documents.parse(source, isCharged === true ? null : charge));
     },
     onValidate({ setValidationFn }) {

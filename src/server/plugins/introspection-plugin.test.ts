@@ -19,10 +19,10 @@ import { silentLogger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import { IntrospectionAnswers } from '../../graphql/introspection/introspection-answers.ts';
 import { IntrospectionThread } from '../../graphql/introspection/introspection-thread.ts';
+import { createYogaServer, type Yoga } from '../graphql/yoga-server.ts';
 import type { Metrics } from '../health/metrics.ts';
 import type { OperationMetrics } from '../health/operation-metrics.ts';
 import { startServer } from '../http-server.ts';
-import { createYogaServer, type Yoga } from '../yoga-server.ts';
 
 const standard = must(wholeSchemaDocuments['graphql-js, Insomnia, Relay'], 'the standard document');
 

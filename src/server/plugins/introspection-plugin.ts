@@ -14,10 +14,10 @@ import type { IntrospectionAnswers, IntrospectionQuery } from '../../graphql/int
 import { asksIntrospection, isWholeIntrospection } from '../../graphql/introspection/introspection-query.ts';
 import { type Profiles, profileHeader } from '../../graphql/introspection/profiles.ts';
 import { joinParts, rootPart } from '../../graphql/introspection/root-parts.ts';
-import type { CallerLimits } from '../../operation/caller-limits.ts';
 import { contentCoding } from '../negotiation/accept-encoding.ts';
 import { acceptedJsonType } from '../negotiation/accepted-type.ts';
 import { variesByCoding } from '../negotiation/compression.ts';
+import type { AdmittedContext } from './entry-context.ts';
 
 interface Encoded {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -32,11 +32,7 @@ export const offered = ['br', 'zstd', 'gzip'] as const;
 export const bytesPerValue = 10;
 
 /** Must precede all plugins that replace the execution, so that they replace or wrap this one. */
-export function useIntrospection(
-  answers: IntrospectionAnswers,
-  limits: Pick<CallerLimits, 'add'>,
-  profiles: Profiles,
-): Plugin<OperationContext> {
+export function useIntrospection(answers: IntrospectionAnswers, profiles: Profiles): Plugin<OperationContext> {
   const answered = new WeakMap<Request, Encoded>();
   return {
     onExecute({ args, executeFn, setExecuteFn }) {
@@ -45,12 +41,12 @@ export function useIntrospection(
       const { request, type } = formOf(args);
       const isWhole = request !== undefined && type !== null && isWholeIntrospection(args.document, operationName);
       setExecuteFn(async (given: ExecutionArgs) => {
-        const { portolan } = given.contextValue as OperationContext;
+        const { portolan, admitted } = given.contextValue as OperationContext & AdmittedContext;
         const { generation, caller } = portolan;
         const variables = given.variableValues ?? {};
         const kinds = profiles.kindsOf(profileOf(request), generation);
         const query = { document: given.document, operationName, variables, kinds };
-        const charge = (bytes: number): void => limits.add(caller, Math.ceil(bytes / bytesPerValue));
+        const charge = (bytes: number): void => admitted.add(Math.ceil(bytes / bytesPerValue));
         if (isWhole && portolan.trace.explanation() === null) {
           const encoding = contentCoding(request.headers.get('accept-encoding'), offered);
           const extensions = { portolan: portolan.extensions() };

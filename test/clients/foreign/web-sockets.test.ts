@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { clientMessage, closeReason } from '../../../src/server/socket-protocol.ts';
+import { clientMessage, closeReason } from '../../../src/server/websocket/socket-protocol.ts';
 import { openRawSocket } from '../../kit/raw-socket.ts';
 import { frame } from '../../kit/web-socket-frames.ts';
 import { answer, byToken, foreignGateway, query, subscription } from './foreign-gateway.ts';

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { type AnswerPair, type Asking, answerPair } from '../../test/kit/answer-pair.ts';
-import { made } from '../../test/kit/engine-fixture.ts';
-import { eventually } from '../../test/kit/eventually.ts';
-import { gadget, widget, widgetProperties, widgets } from '../../test/kit/graphql-world.ts';
-import { systemClock } from '../base/clock.ts';
-import { PortolanError } from '../base/errors.ts';
-import { silentLogger } from '../base/log.ts';
-import { createMetrics } from './health/metrics.ts';
+import { type AnswerPair, type Asking, answerPair } from '../../../test/kit/answer-pair.ts';
+import { made } from '../../../test/kit/engine-fixture.ts';
+import { eventually } from '../../../test/kit/eventually.ts';
+import { gadget, widget, widgetProperties, widgets } from '../../../test/kit/graphql-world.ts';
+import { systemClock } from '../../base/clock.ts';
+import { PortolanError } from '../../base/errors.ts';
+import { silentLogger } from '../../base/log.ts';
+import { createMetrics } from '../health/metrics.ts';
 
 const query =
   '{ exampleComWidgets(first: 2) { pageInfo { hasNextPage endCursor } nodes { id metadata { name } spec { name } } } }';

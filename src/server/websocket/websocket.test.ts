@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { eventually } from '../../test/kit/eventually.ts';
-import { type HandMade, handMadeSource } from '../../test/kit/hand-made-source.ts';
-import { openAcknowledged, openRawSocket, type RawSocket } from '../../test/kit/raw-socket.ts';
-import { type RunningServer, startServer } from './http-server.ts';
+import { eventually } from '../../../test/kit/eventually.ts';
+import { type HandMade, handMadeSource } from '../../../test/kit/hand-made-source.ts';
+import { openAcknowledged, openRawSocket, type RawSocket } from '../../../test/kit/raw-socket.ts';
+import { type RunningServer, startServer } from '../http-server.ts';
 
 let made: HandMade;
 let server: RunningServer;

@@ -18,24 +18,23 @@ import { type ExecutionArgs, type ExecutionResult, GraphQLError, getOperationAST
 import { makeServer } from 'graphql-ws';
 import { isAsyncIterable } from 'graphql-yoga';
 import type { WebSocket, WebSocketServer } from 'ws';
-import { type Caller, type Credentials, requireValid } from '../access/caller.ts';
-import { messageOf } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
-import { must } from '../base/must.ts';
-import { noTracer, type Span, type Tracer } from '../base/tracing.ts';
-import type { Generation } from '../graphql/generation/generation.ts';
-import type { Admission } from '../operation/admission.ts';
-import { denialCodes } from '../operation/audit.ts';
-import { keepValid } from '../operation/keep-valid.ts';
-import type { UnsentAnswers } from './connections/unsent-answers.ts';
-import type { Drain } from './drain.ts';
-import { credentialsOf } from './negotiation/credentials.ts';
-import { codedError } from './plugins/coded-error.ts';
-import { acceptedParameters } from './plugins/request-parameters.ts';
-import { beginMessage } from './request-spans.ts';
+import { requireValid } from '../../access/caller.ts';
+import type { Admission } from '../../admission/admission.ts';
+import type { AdmittedRequest } from '../../admission/admitted-request.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { must } from '../../base/must.ts';
+import { noTracer, type Span, type Tracer } from '../../base/tracing.ts';
+import type { Generation } from '../../graphql/generation/generation.ts';
+import type { Drain } from '../connections/drain.ts';
+import type { UnsentAnswers } from '../connections/unsent-answers.ts';
+import { beginMessage } from '../graphql/request-spans.ts';
+import type { Yoga } from '../graphql/yoga-server.ts';
+import { addressOf, credentialsOf } from '../negotiation/credentials.ts';
+import { codedError } from '../plugins/coded-error.ts';
+import { acceptedParameters } from '../plugins/request-parameters.ts';
 import { JointWrites, SocketEvents } from './socket-events.ts';
 import { CloseCode, clientMessage, closeReason, refuseSubprotocol } from './socket-protocol.ts';
-import type { Yoga } from './yoga-server.ts';
 
 interface Connection {
   readonly socket: WebSocket;
@@ -45,9 +44,7 @@ interface Connection {
   readonly request: IncomingMessage;
   close(code: number, reason: string): void;
   /** Null until the connection has been initialised. */
-  caller: Caller | null;
-  /** Those of the upgrade request and of `connection_init`; null before. */
-  credentials: Credentials | null;
+  admitted: AdmittedRequest | null;
   /** The payload of `connection_init`. */
   params: Readonly<Record<string, unknown>> | undefined;
   /** Messages that wait for their turn. */
@@ -89,19 +86,12 @@ export function serveWebSockets(
       const span = beginMessage(tracer, 'connection_init', extra.request, [connectionParams]);
       try {
         const credentials = credentialsOf(extra.request, connectionParams);
-        extra.caller = await admission.callerOf(credentials, span);
+        const admitted = await admission.admit({ credentials, address: addressOf(extra.request), span });
+        extra.admitted = admitted;
         extra.params = connectionParams;
-        extra.credentials = credentials;
-        const leave = admission.limits.enter(extra.caller, 'connections');
-        extra.signal.addEventListener('abort', leave, { once: true });
-        const { caller } = extra;
-        const address = extra.request.socket.remoteAddress ?? null;
-        const expired = (): void => {
-          const message = 'The credentials of the WebSocket are no longer valid.';
-          admission.audit.denied({ caller, code: 'UNAUTHENTICATED', message, address, traceId: span.traceId });
-          extra.close(CloseCode.forbidden, message);
-        };
-        const stop = keepValid(admission.callerOf, credentials, caller, expired, checkCallersMs);
+        extra.signal.addEventListener('abort', admitted.enter('connections'), { once: true });
+        const expired = (message: string): void => extra.close(CloseCode.forbidden, message);
+        const stop = admitted.keepValid(expired, 'WebSocket', checkCallersMs);
         extra.signal.addEventListener('abort', stop, { once: true });
         return true;
       } catch (error) {
@@ -109,11 +99,6 @@ export function serveWebSockets(
         const { message, extensions } = codedError(error, log);
         const code = String(extensions['code']);
         span.fail(code);
-        if (denialCodes.has(code)) {
-          const address = extra.request.socket.remoteAddress ?? null;
-          const { traceId } = span;
-          admission.audit.denied({ caller: null, code, message, address, traceId });
-        }
         // A client may send the same credentials again when the API server answers.
         if (code === 'UPSTREAM_UNAVAILABLE' || code === 'TOO_MANY_REQUESTS') extra.close(CloseCode.tryAgainLater, code);
         else if (code === 'INTERNAL_SERVER_ERROR') extra.close(CloseCode.internalError, message);
@@ -182,8 +167,7 @@ export function serveWebSockets(
         writes: new JointWrites(request.socket, written),
         signal: lost.signal,
         request,
-        caller: null,
-        credentials: null,
+        admitted: null,
         params: undefined,
         waiting: 0,
         close,
@@ -213,23 +197,20 @@ export function serveWebSockets(
 async function prepare(
   yoga: Yoga,
   given: Params,
-  { socket, request: req, writes, signal, caller: known, credentials }: Connection,
+  { socket, writes, signal, admitted }: Connection,
   id: string,
   span: Span,
 ): Promise<ExecutionArgs> {
-  const caller = must(known, 'a connection is initialised before it subscribes');
-  requireValid(caller, Date.now());
+  const message = must(admitted, 'a connection is initialised before it subscribes').message(span);
+  requireValid(message.caller, Date.now());
   const params = acceptedParameters(given);
   const outlet = new SocketEvents(socket, writes, id);
   const { promise: sent, resolve: onSent } = Promise.withResolvers<void>();
   const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({
     outlet,
-    // Yoga's name for the request of Node's server; the audit has its address.
-    req,
     params,
     signal,
-    caller,
-    credentials,
+    admitted: message,
     span,
     sent,
   });
@@ -311,10 +292,10 @@ function sendText(socket: WebSocket, text: string, written: () => void): Promise
 
 /** Resolves when the connection's caller may begin an operation. Until then no more messages of the connection are read. */
 async function turnOf({ turns }: Admission<Generation>, connection: Connection): Promise<void> {
-  const { caller, socket } = connection;
+  const { admitted, socket } = connection;
   connection.waiting += 1;
   socket.pause();
-  await turns.turn(caller?.name ?? '');
+  await turns.turn(admitted?.caller.name ?? '');
   connection.waiting -= 1;
   if (connection.waiting === 0) socket.resume();
 }

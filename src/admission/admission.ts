@@ -1,41 +1,40 @@
 /**
  * Admission: every operation passes through it, over HTTP, WebSocket or as a prepared answer.
  *
- *   credentials                       -> callerOf       authenticates the caller
- *   caller, with its credentials      -> begin          takes the current generation (or CACHE_NOT_READY), checks `explain`
- *   operation                         -> run(execute)   executes, ends the lease, counts, logs a slow query; executes again if a kind
- *                                                       was in its first sync (sync-watch.ts), or if the API server has allowed the
- *                                                       caller more than was known
+ *   credentials, address              -> admit          authenticates the caller; an AdmittedRequest counts what it has in flight,
+ *                                                       charges its cost, and tells the audit (admitted-request.ts)
+ *   admitted request                  -> begin          takes the current generation (or CACHE_NOT_READY), checks `explain`
+ *   operation                         -> run(execute)   executes, ends the lease, counts, logs a slow query; executes a query again if a
+ *                                                       kind was in its first sync (sync-watch.ts), or if the API server has allowed
+ *                                                       the caller more than was known
  *   prepared answer (no Operation)    -> finish         counts and logs in the same way
  *   operation that cannot run         -> refuse         counts its error code
  *   every operation of a caller       -> turns          begins in a turn of the event loop that is not long yet (loop-queue.ts)
- *                                     -> limits         what one caller may have in flight (caller-limits.ts)
  *
- * Invariant: each operation is counted exactly once, by `refuse` or `finish` (`run` calls `finish`). They describe its span too, so a
+ * Invariants: a mutation is executed once at the most. Each operation is counted exactly once, by `refuse` or `finish` (`run` calls `finish`). They describe its span too, so a
  * span is the same whichever way the operation came.
  */
-import type { Authenticate, Caller, Credentials } from '../access/caller.ts';
+import type { Authenticate } from '../access/caller.ts';
+import { PortolanError } from '../base/errors.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
 import { noSpan, type Span, within } from '../base/tracing.ts';
+import { beginOperation, type Operation } from '../operation/operation.ts';
+import type { OperationSource } from '../operation/operation-source.ts';
+import type { PlanShape } from '../operation/operation-trace.ts';
+import type { ServedKinds } from '../operation/served-kinds.ts';
 import type { Awaited } from '../query/plan/not-ready.ts';
+import { AdmittedRequest, type Arrival, auditDenial } from './admitted-request.ts';
 import { type AuditLog, noAudit } from './audit.ts';
 import { type CallerBounds, CallerLimits, defaultBounds } from './caller-limits.ts';
-import { beginOperation, type Operation } from './operation.ts';
-import type { OperationSource } from './operation-source.ts';
-import type { PlanShape } from './operation-trace.ts';
-import type { ServedKinds } from './served-kinds.ts';
 
 /** `unknown` for a document that cannot be parsed or has no operation to run. */
 export type OperationType = 'query' | 'mutation' | 'subscription' | 'unknown';
 
 /** What an operation is begun with. */
 interface Request {
-  readonly caller: Caller;
-  /** Those of the request or the WebSocket, of which `caller` was authenticated. */
-  readonly credentials: Credentials;
+  readonly admitted: AdmittedRequest;
   readonly signal: AbortSignal | undefined;
   readonly explain: boolean;
-  readonly span?: Span | undefined;
 }
 
 /** Metrics of operations. */
@@ -77,11 +76,11 @@ const mostRepeats = 4;
 
 export class Admission<G extends ServedKinds = ServedKinds> {
   readonly source: OperationSource<G>;
-  readonly callerOf: Authenticate;
-  readonly limits: CallerLimits;
+  readonly audit: AuditLog;
   /** In which each entry point begins its operations, by the caller's name. */
   readonly turns = new LoopQueue();
-  readonly audit: AuditLog;
+  readonly #authenticate: Authenticate;
+  readonly #limits: CallerLimits;
   readonly #counters: OperationCounters | null;
 
   constructor(
@@ -93,8 +92,8 @@ export class Admission<G extends ServedKinds = ServedKinds> {
   ) {
     this.audit = audit;
     this.source = source;
-    this.limits = new CallerLimits(bounds, () => source.monotonic());
-    this.callerOf = authenticate;
+    this.#limits = new CallerLimits(bounds, () => source.monotonic());
+    this.#authenticate = authenticate;
     this.#counters = counters;
   }
 
@@ -104,17 +103,37 @@ export class Admission<G extends ServedKinds = ServedKinds> {
   }
 
   /**
+   * Authenticates the caller; at once if that is possible. The audit gets a denial.
+   * @throws PortolanError UNAUTHENTICATED, FORBIDDEN, TOO_MANY_REQUESTS or UPSTREAM_UNAVAILABLE
+   */
+  admit(arrival: Arrival): AdmittedRequest | Promise<AdmittedRequest> {
+    const parts = { limits: this.#limits, audit: this.audit, authenticate: this.#authenticate };
+    const refused = (error: unknown): never => {
+      if (error instanceof PortolanError) auditDenial(this.audit, error, null, arrival);
+      throw error;
+    };
+    try {
+      const found = this.#authenticate(arrival.credentials, arrival.span);
+      if (found instanceof Promise) return found.then((caller) => new AdmittedRequest(caller, arrival, parts), refused);
+      return new AdmittedRequest(found, arrival, parts);
+    } catch (error) {
+      return refused(error);
+    }
+  }
+
+  /**
    * Begins an operation on the current generation. `run` ends it.
    * @throws PortolanError CACHE_NOT_READY, or FORBIDDEN for an explanation that is not allowed. The caller of this method must
    * count the error by `refuse`.
    */
-  begin({ caller, credentials, signal, explain, span = noSpan }: Request): Operation<G> {
+  begin({ admitted: { caller, credentials, span }, signal, explain }: Request): Operation<G> {
     return beginOperation(this.source, caller, signal, { explain, credentials, span });
   }
 
   /**
    * Runs an operation, ends it and counts it. An aborted operation counts as CANCELLED.
-   * @param execute is called again with a new operation if a kind was in its first sync.
+   * @param execute is called again with a new operation for a query whose kind was in its first sync, or whose caller may see more than
+   *   was known.
    */
   async run<T>(
     operation: Operation<G>,
@@ -134,10 +153,12 @@ export class Admission<G extends ServedKinds = ServedKinds> {
     };
     try {
       let result = await executed(current);
+      // A mutation may have written already.
+      const isRepeatable = type === 'query';
       const { syncWatch, limits } = this.source;
       let deadline: AbortSignal | null = null;
       for (let awaited = codes.awaited(result); awaited.length > 0; awaited = codes.awaited(result)) {
-        if (limits.waitForSyncMs === 0) break;
+        if (!isRepeatable || limits.waitForSyncMs === 0) break;
         current.end();
         deadline ??= AbortSignal.timeout(limits.waitForSyncMs);
         const either = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
@@ -148,7 +169,7 @@ export class Admission<G extends ServedKinds = ServedKinds> {
         current = current.again();
         result = await executed(current);
       }
-      for (let round = 0; type === 'query' && round < mostRepeats; round += 1) {
+      for (let round = 0; isRepeatable && round < mostRepeats; round += 1) {
         if (signal?.aborted === true || (await current.pendingRights()) !== true) break;
         current.end();
         current = current.again();

@@ -8,7 +8,7 @@
  * Requests are answered during the whole period, because load balancers take a while to send no more. A connection that arrives in the
  * period is closed in the rest of it. The times are random, because clients that are closed together connect again together.
  */
-import type { Clock, Random } from '../base/clock.ts';
+import type { Clock, Random } from '../../base/clock.ts';
 
 export class Drain {
   readonly #clock: Clock;

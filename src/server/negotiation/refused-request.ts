@@ -8,9 +8,9 @@
  * The audit gets those with 403.
  */
 import type { IncomingMessage } from 'node:http';
-import { isLoopbackHost } from '../access/loopback.ts';
-import type { AuditLog } from '../operation/audit.ts';
-import type { CrossOrigin } from './negotiation/cross-origin.ts';
+import { isLoopbackHost } from '../../access/loopback.ts';
+import type { AuditLog } from '../../admission/audit.ts';
+import type { CrossOrigin } from './cross-origin.ts';
 
 export interface GuardOptions {
   readonly crossOrigin: CrossOrigin;

@@ -13,8 +13,8 @@
 import type { Socket } from 'node:net';
 import type { ExecutionResult } from 'graphql';
 import type { WebSocket } from 'ws';
-import { endingGenerator } from '../base/ending-generator.ts';
-import { jsonOf, type PushOutlet } from '../graphql/generation/shared-results.ts';
+import { endingGenerator } from '../../base/ending-generator.ts';
+import { jsonOf, type PushOutlet } from '../../graphql/generation/shared-results.ts';
 
 type Connection = Pick<Socket, 'cork' | 'uncork'>;
 

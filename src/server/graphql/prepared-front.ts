@@ -14,18 +14,18 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'graphql';
-import type { Caller, Credentials } from '../access/caller.ts';
-import { must } from '../base/must.ts';
-import type { Span } from '../base/tracing.ts';
-import { documentShape } from '../graphql/document/document-shape.ts';
-import type { Charge, Documents } from '../graphql/document/documents.ts';
-import type { Generation } from '../graphql/generation/generation.ts';
-import type { PreparedAnswer, PreparedAnswers, PreparedQuestion } from '../graphql/prepared/prepared-answers.ts';
-import { type FoundQuery, PreparedQueries } from '../graphql/prepared/prepared-queries.ts';
-import type { Admission } from '../operation/admission.ts';
-import type { KeptAnswer } from '../operation/answers/kept-answers.ts';
-import { whenSent } from './connections/unsent-answers.ts';
-import { credentialsOf } from './negotiation/credentials.ts';
+import type { Admission } from '../../admission/admission.ts';
+import type { AdmittedRequest } from '../../admission/admitted-request.ts';
+import { must } from '../../base/must.ts';
+import type { Span } from '../../base/tracing.ts';
+import { documentShape } from '../../graphql/document/document-shape.ts';
+import type { Charge, Documents } from '../../graphql/document/documents.ts';
+import type { Generation } from '../../graphql/generation/generation.ts';
+import type { PreparedAnswer, PreparedAnswers, PreparedQuestion } from '../../graphql/prepared/prepared-answers.ts';
+import { type FoundQuery, PreparedQueries } from '../../graphql/prepared/prepared-queries.ts';
+import type { KeptAnswer } from '../../operation/answers/kept-answers.ts';
+import { whenSent } from '../connections/unsent-answers.ts';
+import { arrivalOf } from '../negotiation/credentials.ts';
 import { type QueryRequest, queryRequest } from './query-request.ts';
 import { type Recipient, sendKept, sendText } from './send-answer.ts';
 import { answerByYoga, endpoint, type Yoga } from './yoga-server.ts';
@@ -50,9 +50,7 @@ function untilSent(written: Promise<void> | null, { response }: FrontRequest, le
 /** A request whose text was read. */
 interface FrontRequest extends Recipient {
   readonly request: IncomingMessage;
-  readonly caller: Caller;
-  readonly credentials: Credentials;
-  readonly span: Span;
+  readonly admitted: AdmittedRequest;
   /** The body; null for a GET. */
   readonly body: Buffer | null;
   /** That of the body or the URL. */
@@ -72,7 +70,7 @@ export function preparedFront(yoga: Yoga, { admission, prepared, documents }: Pr
   const queries = new PreparedQueries(source, documents);
 
   const finish = (
-    { text, parametersOf, began, span }: FrontRequest,
+    { text, parametersOf, began, admitted: { span } }: FrontRequest,
     name: string | null,
     code: string,
     answer: PreparedAnswer | null,
@@ -84,9 +82,9 @@ export function preparedFront(yoga: Yoga, { admission, prepared, documents }: Pr
 
   /** Lets Yoga answer. The body is given back before the next turn of the event loop, while the stream has not ended. */
   const pass = (given: FrontRequest, isLookedUp: boolean): Promise<void> => {
-    const { request, response, body, caller, credentials, span, isCharged } = given;
+    const { request, response, body, admitted, isCharged } = given;
     if (body !== null) request.unshift(body);
-    return answerByYoga(yoga, request, response, { caller, credentials, span, isLookedUp, isCharged });
+    return answerByYoga(yoga, request, response, { admitted, span: admitted.span, isLookedUp, isCharged });
   };
 
   const send = (
@@ -132,12 +130,11 @@ export function preparedFront(yoga: Yoga, { admission, prepared, documents }: Pr
   };
 
   /** Counts the request for its caller. Null at a limit of the caller: Yoga makes the error answer. @param asked its cost */
-  const entered = ({ caller }: FrontRequest, asked: number): (() => void) | null => {
-    const { limits } = admission;
+  const entered = ({ admitted }: FrontRequest, asked: number): (() => void) | null => {
     let leave: (() => void) | null = null;
     try {
-      leave = limits.enter(caller, 'requests');
-      limits.charge(caller, asked);
+      leave = admitted.enter('requests');
+      admitted.charge(asked);
       return leave;
     } catch {
       leave?.();
@@ -147,9 +144,10 @@ export function preparedFront(yoga: Yoga, { admission, prepared, documents }: Pr
 
   /** What the request asks; null when Yoga must answer, for instance because the body is not complete yet. */
   const questionOf = (given: FrontRequest): FrontQuestion | null => {
-    const { request, body, text, parametersOf, caller, span } = given;
+    const { request, body, text, parametersOf, admitted } = given;
+    const { caller, span } = admitted;
     const charge: Charge = (values) => {
-      admission.limits.charge(caller, values);
+      admitted.charge(values);
       given.isCharged = true;
     };
     if (body !== null && body.length !== Number(request.headers['content-length'])) return null;
@@ -185,18 +183,16 @@ export function preparedFront(yoga: Yoga, { admission, prepared, documents }: Pr
     const found = queryRequest(request);
     if (found === null) return null;
     const { method, type, parametersOf } = found;
-    let known: Caller | Promise<Caller>;
-    const credentials = credentialsOf(request);
+    let known: AdmittedRequest | Promise<AdmittedRequest>;
     try {
-      known = admission.callerOf(credentials, span);
-    } catch {
-      // Yoga authenticates again and creates the error answer.
-      return null;
+      known = admission.admit(arrivalOf(request, span));
+    } catch (refused) {
+      return answerByYoga(yoga, request, response, { span, refused });
     }
     return new Promise((resolve, reject) => {
       const over = (): void => resolve();
       response.once('close', over);
-      const look = (caller: Caller): void => {
+      const look = (admitted: AdmittedRequest): void => {
         response.off('close', over);
         if (response.closed) {
           resolve();
@@ -212,9 +208,7 @@ export function preparedFront(yoga: Yoga, { admission, prepared, documents }: Pr
           headers,
           method,
           type,
-          caller,
-          credentials,
-          span,
+          admitted,
           body,
           text,
           parametersOf,
@@ -226,20 +220,21 @@ export function preparedFront(yoga: Yoga, { admission, prepared, documents }: Pr
         if (sent === null) resolve();
         else sent.then(over, reject);
       };
-      const begin = (caller: Caller): void =>
-        admission.turns.enter(caller.name, () => {
+      const begin = (admitted: AdmittedRequest): void =>
+        admission.turns.enter(admitted.caller.name, () => {
           try {
-            look(caller);
+            look(admitted);
           } catch (error) {
             reject(error);
           }
         });
-      const whenReadable = (caller: Caller): void => {
-        if (method === 'GET' || request.readableLength > 0) begin(caller);
-        else request.once('readable', () => begin(caller));
+      const whenReadable = (admitted: AdmittedRequest): void => {
+        if (method === 'GET' || request.readableLength > 0) begin(admitted);
+        else request.once('readable', () => begin(admitted));
       };
-      const refused = (): void => void answerByYoga(yoga, request, response, { span }).then(over, reject);
-      if (known instanceof Promise) known.then(whenReadable, refused).catch(reject);
+      const refuse = (refused: unknown): void =>
+        void answerByYoga(yoga, request, response, { span, refused }).then(over, reject);
+      if (known instanceof Promise) known.then(whenReadable, refuse).catch(reject);
       else whenReadable(known);
     });
   };
@@ -254,7 +249,7 @@ function shapeOf(text: string, parametersOf: QueryRequest['parametersOf']): stri
 /** Sends a POST through Yoga whose body has been read already. */
 async function throughYoga(
   yoga: Yoga,
-  { request, response, caller, credentials, span, isCharged }: FrontRequest,
+  { request, response, admitted, isCharged }: FrontRequest,
   body: Buffer,
   signal: AbortSignal,
 ): Promise<void> {
@@ -263,7 +258,7 @@ async function throughYoga(
   );
   const url = `http://${request.headers.host}${endpoint}`;
   const init = { method: 'POST', headers, body: new Uint8Array(body), signal };
-  const context = { caller, credentials, span, isLookedUp: true, isCharged, res: response };
+  const context = { admitted, span: admitted.span, isLookedUp: true, isCharged, res: response };
   const answer = await yoga.fetch(url, init, context);
   const bytes = Buffer.from(await answer.arrayBuffer());
   if (signal.aborted) return;

@@ -33,7 +33,8 @@ export const defaultBounds: CallerBounds = {
   connections: 200,
 };
 
-type Counted = 'requests' | 'subscriptions' | 'connections';
+/** What a caller has in flight. */
+export type Counted = 'requests' | 'subscriptions' | 'connections';
 
 interface Use {
   readonly counts: Record<Counted, number>;

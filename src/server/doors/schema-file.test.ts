@@ -9,13 +9,13 @@ import {
   validate,
 } from 'graphql';
 import { expect, onTestFinished, test } from 'vitest';
-import { engineFixture } from '../../test/kit/engine-fixture.ts';
-import { describeSimulatedKinds } from '../../test/kit/simulated-kinds.ts';
-import { PortolanError } from '../base/errors.ts';
-import { silentLogger } from '../base/log.ts';
-import type { Denial } from '../operation/audit.ts';
-import { type CallerBounds, defaultBounds } from '../operation/caller-limits.ts';
-import { startServer } from './http-server.ts';
+import { engineFixture } from '../../../test/kit/engine-fixture.ts';
+import { describeSimulatedKinds } from '../../../test/kit/simulated-kinds.ts';
+import type { Denial } from '../../admission/audit.ts';
+import { type CallerBounds, defaultBounds } from '../../admission/caller-limits.ts';
+import { PortolanError } from '../../base/errors.ts';
+import { silentLogger } from '../../base/log.ts';
+import { startServer } from '../http-server.ts';
 
 const profiles = ['team=pods deployments.apps Node', 'team=nodes no-such-kind', 'custom=*.shop.example.com'];
 

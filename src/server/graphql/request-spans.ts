@@ -10,7 +10,7 @@
  * the headers of the upgrade request.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { noSpan, noTracer, type Span, type TraceCarrier, type Tracer } from '../base/tracing.ts';
+import { noSpan, noTracer, type Span, type TraceCarrier, type Tracer } from '../../base/tracing.ts';
 import { endpoint } from './yoga-server.ts';
 
 type Headers = Pick<IncomingMessage, 'headers'>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { eventually } from '../../test/kit/eventually.ts';
-import { handMadeSource } from '../../test/kit/hand-made-source.ts';
+import { eventually } from '../../../test/kit/eventually.ts';
+import { handMadeSource } from '../../../test/kit/hand-made-source.ts';
 import { createYogaServer } from './yoga-server.ts';
 
 function endpoint() {

@@ -7,9 +7,9 @@
  * The text is the body of a POST, or the URL of a GET.
  */
 import type { IncomingMessage } from 'node:http';
-import type { QueryParameters } from '../graphql/prepared/prepared-queries.ts';
-import { acceptedJsonType, prefersEvents } from './negotiation/accepted-type.ts';
-import { areIgnored } from './plugins/request-parameters.ts';
+import type { QueryParameters } from '../../graphql/prepared/prepared-queries.ts';
+import { acceptedJsonType, prefersEvents } from '../negotiation/accepted-type.ts';
+import { areIgnored } from '../plugins/request-parameters.ts';
 import { endpoint } from './yoga-server.ts';
 
 export interface QueryRequest {

@@ -1,9 +1,9 @@
 /** Sends the text of an answer: compressed as the client accepts it, and only if it is another one than the client has. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { answerHead } from '../operation/answers/answer-text.ts';
-import type { KeptAnswer, KeptAnswers, KeptQuestion } from '../operation/answers/kept-answers.ts';
-import { type CodedBody, codedBody, codingOf, encodeBody } from './negotiation/compression.ts';
-import { entityTag, sendNotModified, taggedHeaders } from './negotiation/entity-tag.ts';
+import { answerHead } from '../../operation/answers/answer-text.ts';
+import type { KeptAnswer, KeptAnswers, KeptQuestion } from '../../operation/answers/kept-answers.ts';
+import { type CodedBody, codedBody, codingOf, encodeBody } from '../negotiation/compression.ts';
+import { entityTag, sendNotModified, taggedHeaders } from '../negotiation/entity-tag.ts';
 import type { QueryRequest } from './query-request.ts';
 
 /** Where an answer goes. */

@@ -6,7 +6,7 @@
  *   a close     the message of an error -> a reason of at most 123 bytes
  */
 import type { WebSocket } from 'ws';
-import { hashOf } from './plugins/request-parameters.ts';
+import { hashOf } from '../plugins/request-parameters.ts';
 
 /** The close codes that the gateway itself uses. graphql-ws has those of the protocol. */
 export const CloseCode = {

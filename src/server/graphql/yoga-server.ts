@@ -5,44 +5,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sendNodeResponse } from '@whatwg-node/server';
 import { createYoga, type Plugin, useExecutionCancellation, type YogaServerInstance } from 'graphql-yoga';
-import { type Authenticate, type Caller, type Credentials, everyoneIsLocal } from '../access/caller.ts';
-import type { Logger } from '../base/log.ts';
-import type { Span } from '../base/tracing.ts';
-import { Documents } from '../graphql/document/documents.ts';
-import type { Generation, GraphQLSource, OperationContext } from '../graphql/generation/generation.ts';
-import { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
-import { Profiles } from '../graphql/introspection/profiles.ts';
-import type { PreparedAnswers } from '../graphql/prepared/prepared-answers.ts';
-import { Admission } from '../operation/admission.ts';
-import type { AuditLog } from '../operation/audit.ts';
-import type { CallerBounds } from '../operation/caller-limits.ts';
-import type { Metrics } from './health/metrics.ts';
-import { useAdmission } from './plugins/admission-plugin.ts';
-import { codedError } from './plugins/coded-error.ts';
-import { useCompression } from './plugins/compression-plugin.ts';
-import { useDocuments } from './plugins/documents-plugin.ts';
-import { useEventStream } from './plugins/event-stream-plugin.ts';
-import { useIntrospection } from './plugins/introspection-plugin.ts';
-import { useRequestParameters } from './plugins/request-parameters.ts';
+import { type Authenticate, everyoneIsLocal } from '../../access/caller.ts';
+import { Admission } from '../../admission/admission.ts';
+import type { AuditLog } from '../../admission/audit.ts';
+import type { CallerBounds } from '../../admission/caller-limits.ts';
+import type { Logger } from '../../base/log.ts';
+import { Documents } from '../../graphql/document/documents.ts';
+import type { Generation, GraphQLSource, OperationContext } from '../../graphql/generation/generation.ts';
+import { IntrospectionAnswers } from '../../graphql/introspection/introspection-answers.ts';
+import { Profiles } from '../../graphql/introspection/profiles.ts';
+import type { PreparedAnswers } from '../../graphql/prepared/prepared-answers.ts';
+import type { Metrics } from '../health/metrics.ts';
+import { useAdmission } from '../plugins/admission-plugin.ts';
+import { codedError } from '../plugins/coded-error.ts';
+import { useCompression } from '../plugins/compression-plugin.ts';
+import { useDocuments } from '../plugins/documents-plugin.ts';
+import type { EntryContext } from '../plugins/entry-context.ts';
+import { useEventStream } from '../plugins/event-stream-plugin.ts';
+import { useIntrospection } from '../plugins/introspection-plugin.ts';
+import { useRequestParameters } from '../plugins/request-parameters.ts';
 
 export const endpoint = '/graphql';
 
 /** The largest request, over HTTP and over WebSocket. */
 export const maxRequestBytes = 1024 * 1024;
-
-/** The context that a transport passes with a request whose caller it has authenticated. */
-export interface EntryContext {
-  readonly caller?: Caller;
-  /** Those of which the caller was authenticated. */
-  readonly credentials?: Credentials;
-  readonly span?: Span;
-  /** It has looked for a kept answer. */
-  readonly isLookedUp?: boolean;
-  /** Node's response, when the answer goes there. */
-  readonly res?: ServerResponse;
-  /** It has charged the caller for the document. */
-  readonly isCharged?: boolean;
-}
 
 export type Yoga = YogaServerInstance<EntryContext, OperationContext>;
 
@@ -95,9 +81,9 @@ export function yogaOver(
   return createYoga<EntryContext, OperationContext>({
     graphqlEndpoint: endpoint,
     plugins: [
-      ...(introspection === null ? [] : [useIntrospection(introspection, admission.limits, profiles)]),
+      ...(introspection === null ? [] : [useIntrospection(introspection, profiles)]),
       useAdmission(admission, log, prepared),
-      useDocuments(documents, admission.limits),
+      useDocuments(documents),
       useSameSite(),
       useRequestParameters(),
       useEventStream(),

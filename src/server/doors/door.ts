@@ -1,0 +1,103 @@
+/**
+ * The doors of the HTTP server beside the GraphQL endpoint. A door is a path and a function that answers its requests; http-server.ts has
+ * the list of doors.
+ *
+ *   admittedDoor   request -> admitted (who calls) -> in flight until the answer is sent -> answer(request, response, admitted)
+ *                          -> a PortolanError: the audit is told, and the answer is JSON with its code
+ *   operate        an operation of the caller: its requested cost is charged -> one snapshot -> counted, logged if slow
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Admission, OutcomeCodes } from '../../admission/admission.ts';
+import type { AdmittedRequest } from '../../admission/admitted-request.ts';
+import { codeOf, PortolanError } from '../../base/errors.ts';
+import type { Generation } from '../../graphql/generation/generation.ts';
+import type { Operation } from '../../operation/operation.ts';
+import { awaitedBy } from '../../operation/sync-watch.ts';
+import { whenSent } from '../connections/unsent-answers.ts';
+import { arrivalOf } from '../negotiation/credentials.ts';
+import { refusedCallers } from '../plugins/admission-plugin.ts';
+
+export interface Door {
+  /** The path of its URL. */
+  readonly path: string;
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+export const jsonType = 'application/json; charset=utf-8';
+
+/** A door that answers callers whom the admission knows. Errors without a code are thrown, and so are all once an answer has begun. */
+export function admittedDoor(
+  admission: Admission<Generation>,
+  path: string,
+  answer: (request: IncomingMessage, response: ServerResponse, admitted: AdmittedRequest) => Promise<void>,
+): Door {
+  return {
+    path,
+    async answer(request, response) {
+      let admitted: AdmittedRequest | null = null;
+      try {
+        admitted = await admission.admit(arrivalOf(request, undefined, path));
+        whenSent(response, admitted.enter('requests'));
+        await answer(request, response, admitted);
+      } catch (error) {
+        if (!(error instanceof PortolanError) || response.headersSent) throw error;
+        admitted?.denied(error);
+        sendRefusal(response, error);
+      }
+    },
+  };
+}
+
+/** The answer to a request that is refused: the status and the code of the error. */
+function sendRefusal(response: ServerResponse, { code, message }: PortolanError): void {
+  const { status = code === 'BAD_USER_INPUT' ? 400 : 503, headers } = refusedCallers[code] ?? {};
+  response.writeHead(status, { 'content-type': jsonType, ...(headers as object) });
+  response.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
+}
+
+/** An operation of a door. */
+export interface DoorOperation {
+  /** For logs and metrics of slow queries. */
+  readonly name: string;
+  /** Values that it asks for; charged before it runs. */
+  readonly cost: number;
+  /** Ends the operation when it aborts, as when the client is gone. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs a query of an admitted caller.
+ * @param execute is called again if a kind was in its first sync, or if the caller may see more than was known.
+ * @throws PortolanError TOO_MANY_REQUESTS, CACHE_NOT_READY, and what `execute` throws
+ */
+export async function operate<T>(
+  admission: Admission<Generation>,
+  admitted: AdmittedRequest,
+  { name, cost, signal }: DoorOperation,
+  execute: (operation: Operation<Generation>) => Promise<T>,
+): Promise<T> {
+  admitted.charge(cost);
+  await admission.turns.turn(admitted.caller.name);
+  const operation = admission.begin({ admitted, signal, explain: false });
+  const outcome = await admission.run<Outcome<T>>(
+    operation,
+    { type: 'query', name, document: () => name },
+    codes,
+    (current) =>
+      execute(current).then(
+        (result) => ({ result }),
+        (error: unknown) => ({ error }),
+      ),
+  );
+  if ('error' in outcome) throw outcome.error;
+  return outcome.result;
+}
+
+/** The outcome of one execution. An error is no exception here: the admission may execute again. */
+type Outcome<T> = { readonly result: T } | { readonly error: unknown };
+
+const codes: OutcomeCodes<Outcome<unknown>> = {
+  ofResult: (outcome) => ('error' in outcome ? codeOf(outcome.error) : 'OK'),
+  ofThrown: codeOf,
+  awaited: (outcome) => ('error' in outcome ? [awaitedBy(outcome.error) ?? []].flat() : []),
+};
