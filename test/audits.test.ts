@@ -1,8 +1,8 @@
 /** GraphQL over HTTP: every audit of graphql-http, on the endpoint without a socket and on the server with prepared answers. */
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RunningServer, startServer } from '../src/server/http-server.ts';
 import { createYogaServer } from '../src/server/graphql/yoga-server.ts';
+import { type RunningServer, startServer } from '../src/server/http-server.ts';
 import { handMadeSource } from './kit/hand-made-source.ts';
 
 const { source, log } = handMadeSource();

@@ -1,13 +1,13 @@
 /** The gateway of a benchmark over a store file that another thread or process writes: readers, an engine and the real server. */
 import type { Authenticate } from '../../src/access/caller.ts';
 import { type Rights, seesEverything } from '../../src/access/rights.ts';
+import type { CallerBounds } from '../../src/admission/caller-limits.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import type { Tracer } from '../../src/base/tracing.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { defaultReaders } from '../../src/config/table/query-options.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../src/graphql/engine.ts';
-import type { CallerBounds } from '../../src/operation/caller-limits.ts';
 import { startServer } from '../../src/server/http-server.ts';
 import { openReader, type PooledReader } from '../../src/store/read/reader.ts';
 import type { Reader } from '../../src/store/types/lease.ts';
@@ -32,12 +32,14 @@ interface ServeOptions extends Pick<EngineOptions, 'diagnosis' | 'answerCacheByt
   readonly tracer?: Tracer;
   /** Default: those of a gateway. */
   readonly callerBounds?: CallerBounds;
+  /** The values of --profile. Default: none. */
+  readonly profiles?: readonly string[];
 }
 
 /** Serves the store with the default options of a gateway. */
 export async function serveStore(
   file: string,
-  { prepared, authenticate, rightsOver, tracer, callerBounds, ...more }: ServeOptions,
+  { prepared, authenticate, rightsOver, tracer, callerBounds, profiles = [], ...more }: ServeOptions,
 ): Promise<ServedStore> {
   const config = loadConfig({ flags: {}, environment: {} });
   const { readers = defaultReaders, leaseMs, maxPageSize, maxCost, maxReadBytes, scanRows } = config;
@@ -54,6 +56,7 @@ export async function serveStore(
     ...(authenticate === undefined ? {} : { authenticate }),
     readiness: () => ({ ready: true }),
     tabs: [],
+    profiles: () => profiles,
     log,
     ...(prepared ? { pages: reader } : {}),
     ...(tracer === undefined ? {} : { tracer }),
