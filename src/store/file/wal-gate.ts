@@ -24,6 +24,8 @@ interface WalGateOptions {
 const shortReadGates = 1.25;
 /** Milliseconds for which a measured size of the log is reused. */
 const sizeValidMs = 2;
+/** The same while the log is shorter than half of the gate: no writer fills the other half in this time. */
+const shortSizeValidMs = 20;
 
 export class WalGate {
   readonly #readSize: () => number;
@@ -41,7 +43,8 @@ export class WalGate {
   /** Bytes of the write-ahead log; 0 once all of it is written back. */
   size(): number {
     const now = this.#options.clock.monotonic();
-    if (now - this.#readAt >= sizeValidMs) {
+    const validMs = this.#size * 2 < this.#options.gateBytes ? shortSizeValidMs : sizeValidMs;
+    if (now - this.#readAt >= validMs) {
       this.#readAt = now;
       this.#size = this.#readSize();
     }
