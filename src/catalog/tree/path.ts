@@ -20,7 +20,7 @@
  * A quoted name and a map key have the same syntax. The text alone does not distinguish them. Both find a value in the same
  * way. resolvePath (resolve-path.ts) distinguishes them by the field tree and returns the canonical text.
  *
- * `cluster` and `id` of a whole object are parts of its identity (`pathIn` of src/graphql/filter/kinds-path.ts). `health.status` and
+ * `cluster` and `id` of a whole object are parts of its identity (`pathIn` of src/reads/paths/kinds-path.ts). `health.status` and
  * `health.reason` are computed from the object (src/catalog/health). A field of that name at a kind's root is written `["cluster"]`.
  *
  * A path that is relative to a list's element may start with a bracket. The path of the element itself is empty; its text is not

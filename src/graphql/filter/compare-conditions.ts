@@ -9,8 +9,8 @@ import type { FieldTree } from '../../catalog/tree/field-tree.ts';
 import { checkComparedLeaves, type ValueOperator } from '../../catalog/values/compare-values.ts';
 import { conjunction, negation } from '../../query/plan/comparison.ts';
 import type { Filter, LeafPath } from '../../query/plan/filter.ts';
-import { entriesOf, refuse } from './filter-values.ts';
-import { leafIn, pathIn } from './kinds-path.ts';
+import { entriesOf, refuse } from '../../reads/paths/filter-values.ts';
+import { leafIn, pathIn } from '../../reads/paths/kinds-path.ts';
 
 /**
  * The filter of one CompareFilter, on kinds with these trees.

@@ -16,8 +16,8 @@ import { checkValue } from '../../catalog/values/values.ts';
 import { comparison, conjunction, existence, negation } from '../../query/plan/comparison.ts';
 import { parseFieldSelector } from '../../query/plan/field-selector.ts';
 import { everything, type Filter, nothing } from '../../query/plan/filter.ts';
-import { refuse } from './filter-values.ts';
-import { leafIn, pathIn } from './kinds-path.ts';
+import { refuse } from '../../reads/paths/filter-values.ts';
+import { leafIn, pathIn } from '../../reads/paths/kinds-path.ts';
 
 /** The parts of a CatalogKind that filters are compiled with. */
 export type FilteredKind = Pick<CatalogKind, 'key' | 'resource' | 'tree'>;

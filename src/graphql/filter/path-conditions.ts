@@ -3,9 +3,9 @@ import type { ResolvedPath } from '../../catalog/paths/resolve-path.ts';
 import type { FieldTree, LeafType } from '../../catalog/tree/field-tree.ts';
 import { conjunction } from '../../query/plan/comparison.ts';
 import { type Filter, isTextOperator } from '../../query/plan/filter.ts';
-import { entriesOf, refuse } from './filter-values.ts';
-import { leafIn, pathIn } from './kinds-path.ts';
-import { type FilterClock, leafConditions } from './leaf-conditions.ts';
+import { entriesOf, refuse } from '../../reads/paths/filter-values.ts';
+import { leafIn, pathIn } from '../../reads/paths/kinds-path.ts';
+import { type FilterClock, leafConditions } from '../../reads/paths/leaf-conditions.ts';
 
 function typeOf({ type }: ResolvedPath): LeafType {
   return type.kind === 'leaf' ? type.type : 'JSON';

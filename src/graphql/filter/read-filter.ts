@@ -23,10 +23,18 @@ import { everything, type Filter, isTextOperator } from '../../query/plan/filter
 import { type Hop, hopEnd } from '../../query/plan/hop.ts';
 import { parseLabelSelector } from '../../query/plan/label-selector.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';
+import {
+  absent,
+  entriesOf,
+  type FilterValues,
+  listOf,
+  nothingGiven,
+  refuse,
+  truth,
+} from '../../reads/paths/filter-values.ts';
+import { leafConditions } from '../../reads/paths/leaf-conditions.ts';
 import { compareConditions } from './compare-conditions.ts';
 import { type FilteredKind, fieldConditions } from './field-conditions.ts';
-import { absent, entriesOf, type FilterValues, listOf, nothingGiven, refuse, truth } from './filter-values.ts';
-import { leafConditions } from './leaf-conditions.ts';
 import { conditionLeaves } from './leaf-filter-types.ts';
 import { pathConditions } from './path-conditions.ts';
 import type { InputRole } from './shape-filters.ts';

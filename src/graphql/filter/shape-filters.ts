@@ -18,9 +18,9 @@ import type { FieldTree, FieldType, LeafType, Shape } from '../../catalog/tree/f
 import type { HealthName } from '../../catalog/tree/path.ts';
 import { sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 import type { Hop } from '../../query/plan/hop.ts';
+import { metadataTree } from '../../reads/paths/kinds-path.ts';
 import type { DefinitionTypes } from '../types/definition-types.ts';
 import { inputList } from '../types/type-wrappers.ts';
-import { metadataTree } from './kinds-path.ts';
 import { exists, type InputFields, type LeafFilters, listFilter, objectMapFilter } from './leaf-filter-types.ts';
 
 /** The meaning of an input field. */

@@ -36,14 +36,15 @@ import { type LineList, lineList, rowCursor, templateText } from '../../query/re
 import { readinessStatement } from '../../query/read/readiness.ts';
 import { type RelatedLineList, relatedLineList } from '../../query/related/related-lines.ts';
 import { findSearch } from '../../query/sql/search.ts';
+import { listPlan } from '../../reads/lists/list.ts';
+import { type OrderArgument, orderTerms } from '../../reads/paths/order-terms.ts';
 import type { PageProjection } from '../../store/pages/page-select.ts';
 import type { PagePiece, RelatedTemplate, RowPart } from '../../store/pages/page-template.ts';
 import type { Statement } from '../../store/types/statement.ts';
 import { askCost } from '../document/ask-cost.ts';
-import { type OrderArgument, orderTerms } from '../filter/order-terms.ts';
 import { filterFrom } from '../filter/read-filter.ts';
 import type { Generation, GraphQLSource } from '../generation/generation.ts';
-import { type ListArguments, listPlan } from '../schema/list-field.ts';
+import type { ListArguments } from '../schema/list-field.ts';
 import { relatedPageOf } from '../schema/relation-fields.ts';
 import { costOfNodes } from '../selection/list-selection.ts';
 import { type AnswerPiece, connectionPieces } from './connection-pieces.ts';

@@ -28,7 +28,7 @@ import { requireVisible } from '../../operation/require-visible.ts';
 import { dependsOnAnyKind, type Filter, hopsIn } from '../../query/plan/filter.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { Projection } from '../../query/plan/plan.ts';
-import { ObjectSource } from '../connection/object-source.ts';
+import { ObjectSource } from '../../reads/lists/object-source.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import { eventStream } from '../generation/event-stream.ts';
 import type { OperationContext } from '../generation/generation.ts';

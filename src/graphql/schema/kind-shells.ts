@@ -1,7 +1,7 @@
 /** The types of kinds before their fields are made, by which kinds refer to each other. */
 import type { GraphQLFieldConfigMap, GraphQLInputObjectType, GraphQLNamedType, GraphQLObjectType } from 'graphql';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import type { ObjectSource } from '../connection/object-source.ts';
+import type { ObjectSource } from '../../reads/lists/object-source.ts';
 import type { OperationContext } from '../generation/generation.ts';
 
 export type ObjectFields = GraphQLFieldConfigMap<ObjectSource, OperationContext>;

@@ -15,7 +15,7 @@ import type { Identity } from '../../query/plan/filter.ts';
 import type { Projection } from '../../query/plan/plan.ts';
 import { fetchObjects } from '../../query/read/fetch.ts';
 import { notReady, readiness } from '../../query/read/readiness.ts';
-import { ObjectSource } from '../connection/object-source.ts';
+import { ObjectSource } from '../../reads/lists/object-source.ts';
 import { projectionOf } from '../selection/projection.ts';
 import { fragmentsOf } from '../selection/walk.ts';
 import type { FieldConfig } from './shape-types.ts';

@@ -4,8 +4,11 @@ import { shortList } from '../../base/text/short-list.ts';
 import type { RelationWay } from '../../catalog/relations/described-relation.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind, KindRelation } from '../../catalog/resources/catalog.ts';
+import type { Operation } from '../../operation/operation.ts';
 import { hopOf } from '../../query/plan/hop.ts';
-import type { ObjectSource } from '../connection/object-source.ts';
+import type { ObjectSelection } from '../../reads/lists/object-selection.ts';
+import type { ObjectSource } from '../../reads/lists/object-source.ts';
+import { type OrderArgument, orderTerms } from '../../reads/paths/order-terms.ts';
 import {
   type AnyHop,
   defaultRelated,
@@ -14,10 +17,10 @@ import {
   loadRelatedOfAny,
   loadRelatedOne,
   loadRelatedOneOfAny,
-} from '../connection/relation-source.ts';
-import { type OrderArgument, orderTerms } from '../filter/order-terms.ts';
+} from '../../reads/related/relation-source.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import { facts } from '../selection/field-facts.ts';
+import { nodesKeyOf, selectedNodes } from '../selection/list-selection.ts';
 import { inputList } from '../types/type-wrappers.ts';
 import type { ObjectFields, RelationFields, ShellsOf } from './kind-shells.ts';
 import { projectionOfObject } from './object-field.ts';
@@ -50,7 +53,7 @@ function kindField(
       type: object,
       description,
       extensions: facts({ plain: { is: 'related', ...hop, filter: null } }),
-      resolve: (source, _args, _context, info) => loadRelatedOne(source, hop, info, projectionIn(info)),
+      resolve: (source, _args, _context, info) => loadRelatedOne(source, hop, objectOf(source.operation, info)),
     };
   }
   return {
@@ -69,7 +72,12 @@ function kindField(
         (args['orderBy'] ?? []) as readonly OrderArgument[],
         portolan.generation.kind,
       );
-      return loadRelated(source, hop, { filter: conditions, orderBy, ...relatedPageOf(args) }, info);
+      return loadRelated(
+        source,
+        hop,
+        { filter: conditions, orderBy, ...relatedPageOf(args) },
+        selectedNodes(portolan, info),
+      );
     },
   };
 }
@@ -83,7 +91,7 @@ function anyField(kind: CatalogKind, relation: KindRelation, type: (name: string
     return {
       type: type('KubernetesObject') as FieldOf['type'],
       description,
-      resolve: (source, _args, _context, info) => loadRelatedOneOfAny(source, hop, info, projectionIn(info)),
+      resolve: (source, _args, _context, info) => loadRelatedOneOfAny(source, hop, objectOf(source.operation, info)),
     };
   }
   return {
@@ -91,7 +99,8 @@ function anyField(kind: CatalogKind, relation: KindRelation, type: (name: string
     description,
     args: pageArguments,
     extensions: facts({ cost: { repeats: 'page', pageSize: defaultRelated } }),
-    resolve: (source, args, _context, info) => loadRelatedOfAny(source, hop, relatedPageOf(args), info),
+    resolve: (source, args, { portolan }, info) =>
+      loadRelatedOfAny(source, hop, relatedPageOf(args), selectedNodes(portolan, info)),
   };
 }
 
@@ -106,8 +115,13 @@ export function relatedPageOf(args: Readonly<Record<string, unknown>>): { first:
   };
 }
 
-function projectionIn(info: GraphQLResolveInfo): ReturnType<typeof projectionOfObject> {
-  return projectionOfObject(info, getNamedType(info.returnType));
+/** The selection of the one object of a field. The objects of the parent's page share it. */
+function objectOf(operation: Operation, info: GraphQLResolveInfo): Omit<ObjectSelection, 'cost'> {
+  const key = nodesKeyOf(info);
+  return operation.loader(`object ${key}`, () => ({
+    projection: projectionOfObject(info, getNamedType(info.returnType)),
+    key,
+  }));
 }
 
 /** `The Node that this Pod names at spec.nodeName.`, `Pod objects that name this Node at spec.nodeName.` */

@@ -3,7 +3,7 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { Field } from '../../catalog/tree/field-tree.ts';
 import { displayedMember } from '../../catalog/values/displayed-value.ts';
 import { secretDataOf } from '../../operation/secret-data.ts';
-import type { ObjectSource } from '../connection/object-source.ts';
+import type { ObjectSource } from '../../reads/lists/object-source.ts';
 import { facts } from '../selection/field-facts.ts';
 import type { ObjectFields } from './kind-shells.ts';
 import type { FieldConfig } from './shape-types.ts';

@@ -8,7 +8,9 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { must } from '../../base/must.ts';
+import type { Operation } from '../../operation/operation.ts';
 import type { Projection } from '../../query/plan/plan.ts';
+import type { ObjectSelection } from '../../reads/lists/object-selection.ts';
 import { costOfObject } from './cost.ts';
 import { projectionOf } from './projection.ts';
 import { fragmentsOf, selectionsAt } from './walk.ts';
@@ -16,6 +18,16 @@ import { fragmentsOf, selectionsAt } from './walk.ts';
 /** The projection of the nodes of the connection that `info` resolves. */
 export function projectionOfNodes(info: GraphQLResolveInfo): Projection {
   return projectionOf({ schema: info.schema, fragments: fragmentsOf(info) }, nodeSelections(info), nodeType(info));
+}
+
+/** The selection of the nodes of a connection inside an object. The objects of the parent's page share it. */
+export function selectedNodes(operation: Operation, info: GraphQLResolveInfo): ObjectSelection {
+  const key = nodesKeyOf(info);
+  return operation.loader(`nodes ${key}`, () => ({
+    projection: projectionOfNodes(info),
+    cost: costOfNodes(info, operation.source.limits.maxPageSize, 'inner'),
+    key,
+  }));
 }
 
 /** The parts of a resolver's `info` that describe a connection's selection. */
@@ -49,4 +61,24 @@ export function nodeSelections(info: ListSelection): readonly SelectionSetNode[]
 export function nodeType(info: ListSelection): GraphQLNamedType {
   const connection = getNamedType(info.returnType) as GraphQLObjectType;
   return getNamedType(must(connection.getFields()['nodes'], 'a connection has nodes').type);
+}
+
+const nodeNumbers = new WeakMap<object, number>();
+let lastNumber = 0;
+
+/**
+ * A short key for the document nodes that a resolved field was merged from, such as `3+7`. Objects share a loader only under the same
+ * key. All nodes are part of it: a fragment's field may be merged with different neighbours in two selections. It projects different
+ * paths then.
+ */
+export function nodesKeyOf(info: GraphQLResolveInfo): string {
+  return info.fieldNodes
+    .map((node) => {
+      const known = nodeNumbers.get(node);
+      if (known !== undefined) return known;
+      lastNumber += 1;
+      nodeNumbers.set(node, lastNumber);
+      return lastNumber;
+    })
+    .join('+');
 }

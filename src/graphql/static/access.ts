@@ -4,8 +4,8 @@ import type { GrantedSubject } from '../../access/rights.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { requireRoles } from '../../operation/require-visible.ts';
-import type { ConnectionScope } from '../connection/list-scope.ts';
-import type { ObjectSource } from '../connection/object-source.ts';
+import type { ConnectionScope } from '../../reads/lists/list-scope.ts';
+import type { ObjectSource } from '../../reads/lists/object-source.ts';
 import { facts } from '../selection/field-facts.ts';
 import type { Builder } from './builder.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The types of aggregates and facets, one set for all kinds. Paths name the measured fields, so no kind needs types of its own.
  */
-import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
+import { type GraphQLObjectType, type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import type { Operation } from '../../operation/operation.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
 import {
@@ -10,11 +10,13 @@ import {
   groupMeasures,
   groupValues,
   readGroups,
-} from '../connection/aggregate-groups.ts';
-import type { Measure } from '../connection/aggregate-paths.ts';
-import type { AggregateSource, NumSource } from '../connection/aggregate-source.ts';
+} from '../../reads/aggregates/aggregate-groups.ts';
+import type { Measure } from '../../reads/aggregates/aggregate-paths.ts';
+import type { AggregateSource, NumSource } from '../../reads/aggregates/aggregate-source.ts';
 import { countOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
+import { selectedMeasures } from '../selection/selected-measures.ts';
+import { staticType } from '../types/collected-schema.ts';
 import type { Builder } from './builder.ts';
 
 /** Costs in values: of counting all objects of a list, and of scanning all of them for a sum or an extreme. */
@@ -146,7 +148,10 @@ export function addAggregates(builder: Builder): void {
         },
         extensions: facts({ cost: { repeats: ({ first }) => countOf(first, defaultGroups) } }),
         resolve: async (source, args, { portolan }, info) => {
-          const groups = withinBudget(portolan, await readGroups(source.aggregated, args, info), info);
+          const type = staticType(info.schema, 'GroupAggregate') as GraphQLObjectType;
+          const selected = selectedMeasures(source.aggregated, type, info, ['aggregate']);
+          const path = responsePathAsArray(info.path);
+          const groups = withinBudget(portolan, await readGroups(source.aggregated, args, { selected, path }), info);
           return groups === null ? null : [...groups];
         },
       }),

@@ -2,10 +2,10 @@
 
 import type SchemaBuilder from '@pothos/core';
 import type { Health } from '../../catalog/health/health-status.ts';
-import type { AggregateSource } from '../connection/aggregate-source.ts';
-import type { ConnectionSource, EdgeSource, PageInfoSource } from '../connection/connection-source.ts';
-import type { FacetSource } from '../connection/facet-source.ts';
-import type { ObjectSource } from '../connection/object-source.ts';
+import type { AggregateSource } from '../../reads/aggregates/aggregate-source.ts';
+import type { FacetSource } from '../../reads/aggregates/facet-source.ts';
+import type { ConnectionSource, EdgeSource, PageInfoSource } from '../../reads/lists/list-connection.ts';
+import type { ObjectSource } from '../../reads/lists/object-source.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import type { ClusterSource, ResourceSource } from './resource-source.ts';
 

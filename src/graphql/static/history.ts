@@ -5,7 +5,6 @@ import { servedUid, servedVersion } from '../../catalog/resources/synthetic-iden
 import type { Reach } from '../../query/history/reach.ts';
 import { defaultPageSize } from '../../query/plan/check-page.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
-import type { FieldManager } from '../../store/objects/field-managers.ts';
 import {
   type ChangeEdge,
   type ChangePage,
@@ -15,8 +14,10 @@ import {
   type HistorySource,
   loadChanges,
   loadHistory,
-} from '../connection/recorded-changes.ts';
+} from '../../reads/history/recorded-changes.ts';
+import type { FieldManager } from '../../store/objects/field-managers.ts';
 import { facts } from '../selection/field-facts.ts';
+import { costOfNodes, selectedNodes } from '../selection/list-selection.ts';
 import type { Builder } from './builder.ts';
 
 /** Values that a body of the log counts for: it is read and parsed whole. */
@@ -53,8 +54,12 @@ export function addHistory(builder: Builder): void {
       description: 'The recorded changes of the object, newest first.',
       args: { first: t.arg.int({ defaultValue: defaultHistory }), after: t.arg.string({}) },
       extensions: facts({ cost: { own: 5, repeats: 'page', pageSize: defaultHistory } }),
-      resolve: (source, { first, after }, _context, info) =>
-        loadHistory(source, { first: first ?? defaultHistory, after: after ?? null }, info),
+      resolve: (source, { first, after }, { portolan }, info) =>
+        loadHistory(
+          source,
+          { first: first ?? defaultHistory, after: after ?? null },
+          selectedNodes(portolan, info).cost,
+        ),
     }),
   );
   const reach = historyReach(builder);
@@ -109,7 +114,7 @@ export function addHistory(builder: Builder): void {
             first: first ?? defaultPageSize,
             after: after ?? null,
           },
-          info,
+          costOfNodes(info, portolan.source.limits.maxPageSize),
         ),
     }),
   );

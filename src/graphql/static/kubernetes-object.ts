@@ -14,10 +14,11 @@ import { isRawJson, rawJsonText } from '../../catalog/values/raw-json.ts';
 import { orderKey } from '../../catalog/values/values.ts';
 import { defaultPageSize } from '../../query/plan/check-page.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
-import type { ObjectSource } from '../connection/object-source.ts';
-import { defaultOwners, loadOwned, loadOwners } from '../connection/owner-relation.ts';
-import { refuseHealth } from '../filter/kinds-path.ts';
+import type { ObjectSource } from '../../reads/lists/object-source.ts';
+import { refuseHealth } from '../../reads/paths/kinds-path.ts';
+import { defaultOwners, loadOwned, loadOwners } from '../../reads/related/owner-relation.ts';
 import { at, below, facts, type PlainField, wholeBody } from '../selection/field-facts.ts';
+import { selectedNodes } from '../selection/list-selection.ts';
 import { viewerCan } from './access.ts';
 import type { Builder } from './builder.ts';
 import { cellOf } from './printer-cells.ts';
@@ -313,8 +314,8 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
           after: t.arg.string({}),
         },
         extensions: facts({ cost: { repeats: 'page', pageSize: defaultOwners } }),
-        resolve: (source, { first, after }, _context, info) =>
-          loadOwners(source, { first: first ?? defaultOwners, after: after ?? null }, info),
+        resolve: (source, { first, after }, { portolan }, info) =>
+          loadOwners(source, { first: first ?? defaultOwners, after: after ?? null }, selectedNodes(portolan, info)),
       }),
       owned: t.field({
         type: 'KubernetesObjectConnection',
@@ -325,10 +326,12 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
           after: t.arg.string({}),
         },
         extensions: facts({ cost: { repeats: 'page' } }),
-        resolve: (source, args, _context, info) => {
-          const { kinds, first, after } = args;
-          return loadOwned(source, { kinds: kinds ?? null, first: first ?? null, after: after ?? null }, info);
-        },
+        resolve: (source, { kinds, first, after }, { portolan }, info) =>
+          loadOwned(
+            source,
+            { kinds: kinds ?? null, first: first ?? null, after: after ?? null },
+            selectedNodes(portolan, info),
+          ),
       }),
     }),
   });

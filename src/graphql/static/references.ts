@@ -5,7 +5,7 @@ import {
   type GraphSource,
   loadGraph,
   mostGraphNodes,
-} from '../connection/graph-source.ts';
+} from '../../reads/related/graph-source.ts';
 import {
   type DanglingSource,
   loadDangling,
@@ -13,10 +13,12 @@ import {
   loadUsedBy,
   type ReferenceSource,
   type ReferenceState,
-} from '../connection/reference-source.ts';
-import { defaultRelated } from '../connection/relation-source.ts';
+} from '../../reads/related/reference-source.ts';
+import { defaultRelated } from '../../reads/related/relation-source.ts';
 import { countOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
+import { nodesKeyOf, selectedNodes } from '../selection/list-selection.ts';
+import { projectionBelow } from '../selection/projection-below.ts';
 import type { Builder } from './builder.ts';
 
 /** Adds the fields `references` and `usedBy` of every object, and the query `danglingReferences`. */
@@ -61,7 +63,11 @@ export function addReferences(builder: Builder): void {
       description: 'The objects that this one names, whether they exist or not.',
       args: { states: t.arg({ type: [state], description: 'Only references in these states.' }) },
       extensions: facts({ cost: { own: 10 } }),
-      resolve: async (source, { states }, _context, info) => [...(await loadReferences(source, states ?? null, info))],
+      resolve: async (source, { states }, { portolan }, info) => {
+        const key = nodesKeyOf(info);
+        const projection = portolan.loader(`references ${key}`, () => projectionBelow(info, ['object']));
+        return [...(await loadReferences(source, states ?? null, { projection, key }))];
+      },
     }),
   );
   builder.interfaceField('KubernetesObject', 'usedBy', (t) =>
@@ -74,8 +80,12 @@ export function addReferences(builder: Builder): void {
         after: t.arg.string({}),
       },
       extensions: facts({ cost: { repeats: 'page', pageSize: defaultRelated } }),
-      resolve: (source, { kinds, first, after }, _context, info) =>
-        loadUsedBy(source, { kinds: kinds ?? null, first: first ?? defaultRelated, after: after ?? null }, info),
+      resolve: (source, { kinds, first, after }, { portolan }, info) =>
+        loadUsedBy(
+          source,
+          { kinds: kinds ?? null, first: first ?? defaultRelated, after: after ?? null },
+          selectedNodes(portolan, info),
+        ),
     }),
   );
   addGraph(builder);
@@ -110,7 +120,7 @@ export function addReferences(builder: Builder): void {
             first: first ?? defaultRelated,
             after: after ?? null,
           },
-          info,
+          projectionBelow(info, ['nodes', 'from']),
         ),
     }),
   );
@@ -162,7 +172,11 @@ function addGraph(builder: Builder): void {
       },
       extensions: facts({ cost: { own: 100, repeats: ({ limit }) => countOf(limit, 200) } }),
       resolve: (source, { depth, kinds, limit }, _context, info) =>
-        loadGraph(source, { depth: depth ?? 2, kinds: kinds ?? null, limit: limit ?? 200 }, info),
+        loadGraph(
+          source,
+          { depth: depth ?? 2, kinds: kinds ?? null, limit: limit ?? 200 },
+          projectionBelow(info, ['nodes']),
+        ),
     }),
   );
 }

@@ -3,7 +3,7 @@ import { declarationOf } from '../../catalog/relations/declaration-of.ts';
 import type { DescribedRelation } from '../../catalog/relations/described-relation.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import { type RelationOrigin, relationOrigins, textOfKind } from '../../catalog/relations/relation.ts';
-import { countReferences, type RelationCounts } from '../connection/reference-source.ts';
+import { countReferences, type RelationCounts } from '../../reads/related/reference-source.ts';
 import { facts } from '../selection/field-facts.ts';
 import type { Builder } from './builder.ts';
 import type { ResourceSource } from './resource-source.ts';

@@ -8,12 +8,14 @@
 
 import SchemaBuilder from '@pothos/core';
 import type { GraphQLSchema } from 'graphql';
+import { type GraphQLObjectType, getNamedType } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
 import type { FoldedChange, RemovalReason } from '../../live/log/fold.ts';
-import { aggregateOf } from '../connection/aggregate-source.ts';
-import { defaultFacetValues, facetsOf } from '../connection/facet-source.ts';
+import { AggregateSource } from '../../reads/aggregates/aggregate-source.ts';
+import { defaultFacetValues, facetsOf } from '../../reads/aggregates/facet-source.ts';
 import { countOf, lengthOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
+import { selectedMeasures } from '../selection/selected-measures.ts';
 import { scalars } from '../types/scalars.ts';
 import { addAccess, addVisibleScope } from './access.ts';
 import { addAggregates, countCost, withinBudget } from './aggregate-types.ts';
@@ -140,7 +142,10 @@ function addPaging(builder: Builder): void {
       aggregate: t.field({
         type: 'Aggregate',
         description: 'Counts, sums and groups of all objects of the list.',
-        resolve: (source, _args, _context, info) => aggregateOf(source.aggregated, info),
+        resolve: ({ aggregated }, _args, _context, info) => {
+          const type = getNamedType(info.returnType) as GraphQLObjectType;
+          return new AggregateSource(aggregated, selectedMeasures(aggregated, type, info, []), null);
+        },
       }),
       facets: t.field({
         type: ['Facet'],

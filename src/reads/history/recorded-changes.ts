@@ -8,7 +8,6 @@
  *     50 objects -> changesOfObjects -> up to 150 sequence numbers -> recordedChanges -> readChangedBodies
  */
 import DataLoader from 'dataloader';
-import type { GraphQLResolveInfo } from 'graphql';
 import { partIn, type Scope } from '../../access/scope.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { healthOf } from '../../catalog/health/health.ts';
@@ -27,11 +26,9 @@ import { conjunction } from '../../query/plan/comparison.ts';
 import type { Filter, Identity } from '../../query/plan/filter.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
 import { type ChangedBodies, readChangedBodies } from '../../store/read/changes.ts';
-import { readTime } from '../filter/leaf-conditions.ts';
-import { costOfNodes } from '../selection/list-selection.ts';
-import type { PageInfoSource } from './connection-source.ts';
-import { ObjectSource } from './object-source.ts';
-import { nodesKeyOf } from './related-connection.ts';
+import type { PageInfoSource } from '../lists/list-connection.ts';
+import { ObjectSource } from '../lists/object-source.ts';
+import { readTime } from '../paths/leaf-conditions.ts';
 
 /** Changes on a page of a history when the caller gives no number. */
 export const defaultHistory = 20;
@@ -113,11 +110,11 @@ interface PageArguments {
   readonly after: string | null;
 }
 
-/** The recorded changes of an object that the caller sees. */
+/** The recorded changes of an object that the caller sees. @param changeCost values of one change */
 export async function loadHistory(
   source: ObjectSource,
   args: PageArguments,
-  info: GraphQLResolveInfo,
+  changeCost: number,
 ): Promise<HistorySource> {
   const { operation, kind, row } = source;
   // Old entries leave the log without a change of the kind.
@@ -135,10 +132,7 @@ export async function loadHistory(
         ),
     )
     .load(row.objectId);
-  const objectCost = operation.loader(`cost ${nodesKeyOf(info)}`, () =>
-    costOfNodes(info, operation.source.limits.maxPageSize, 'inner'),
-  );
-  const edges = await edgesOf(operation, seqs.slice(0, page.limit), list, objectCost);
+  const edges = await edgesOf(operation, seqs.slice(0, page.limit), list, changeCost);
   return {
     ...pageOf(edges, seqs.length > page.limit, before),
     isComplete,
@@ -164,12 +158,13 @@ export interface ChangesSource extends ChangePage {
 
 /**
  * The recorded changes that the caller may see now.
+ * @param changeCost values of one change
  * @throws PortolanError BAD_USER_INPUT for an argument; FORBIDDEN if the caller may list nothing of what the arguments name.
  */
 export async function loadChanges(
   operation: Operation,
   args: ChangesArguments,
-  info: GraphQLResolveInfo,
+  changeCost: number,
 ): Promise<ChangesSource> {
   const { generation } = operation;
   operation.noteMore();
@@ -190,8 +185,7 @@ export async function loadChanges(
     requireVisible(view, keys, filter);
     return changesOfKinds(lease, view, { keys, namespaces, clusters, since, until, before, limit: page.limit + 1 });
   });
-  const objectCost = costOfNodes(info, operation.source.limits.maxPageSize);
-  const edges = await edgesOf(operation, seqs.slice(0, page.limit), list, objectCost);
+  const edges = await edgesOf(operation, seqs.slice(0, page.limit), list, changeCost);
   return {
     ...pageOf(edges, seqs.length > page.limit, before),
     reaches: async () => {
@@ -230,9 +224,9 @@ async function edgesOf(
   operation: Operation,
   seqs: readonly number[],
   list: ChangeList,
-  objectCost: number,
+  changeCost: number,
 ): Promise<readonly ChangeEdge[]> {
-  operation.cost.charge(seqs.length * objectCost);
+  operation.cost.charge(seqs.length * changeCost);
   const loader = operation.loader('recorded changes', () =>
     bySeq((wanted) => operation.read((lease) => recordedChanges(lease, wanted))),
   );

@@ -1,15 +1,14 @@
 /**
  * `owners` and `owned`: the owner relation of every object.
  *
- * Owns: the batching of its reads. The objects of a list share a DataLoader for each field of the document. One statement reads the
- * related objects of all of them.
- * Never: shares a loader between fields whose selections or arguments differ.
+ * Owns: the batching of its reads. The objects of a list share a DataLoader for each selection. One statement reads the related objects
+ * of all of them.
+ * Never: shares a loader between selections or arguments that differ.
  *
  *   { services(first: 50) { nodes { owned(kinds: ["Pod"], first: 5) { nodes { id } } } } }
  *     50 calls of loadOwned -> one loader, 50 keys (cluster and uid of each Service) -> one ownedBy(…) for 50 owners -> 50 pages
  */
 import DataLoader from 'dataloader';
-import type { GraphQLResolveInfo } from 'graphql';
 import type { GroupResult } from '../../query/plan/aggregate.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
@@ -23,11 +22,11 @@ import {
   ownersOf,
   pageOfOwners,
 } from '../../query/related/owners.ts';
-import { projectionOfNodes } from '../selection/list-selection.ts';
-import { AggregatedRelated } from './aggregated.ts';
-import type { ConnectionSource } from './connection-source.ts';
-import type { ObjectSource } from './object-source.ts';
-import { groupsOf, nodesKeyOf, type Related, RelatedConnection, related } from './related-connection.ts';
+import { AggregatedRelated } from '../aggregates/aggregated.ts';
+import type { ConnectionSource } from '../lists/list-connection.ts';
+import type { ObjectSelection } from '../lists/object-selection.ts';
+import type { ObjectSource } from '../lists/object-source.ts';
+import { groupsOf, type Related, RelatedConnection, related } from './related-connection.ts';
 
 interface OwnedArguments {
   readonly kinds: readonly string[] | null;
@@ -36,17 +35,20 @@ interface OwnedArguments {
 }
 
 /** The objects that `source` owns. */
-export function loadOwned(source: ObjectSource, args: OwnedArguments, info: GraphQLResolveInfo): ConnectionSource {
+export function loadOwned(
+  source: ObjectSource,
+  args: OwnedArguments,
+  { projection, cost, key }: ObjectSelection,
+): ConnectionSource {
   const { operation, row } = source;
   const page = checkPage({ first: args.first, after: args.after }, { maximum: operation.source.limits.maxPageSize });
   const { generation } = operation;
   const kinds = args.kinds === null ? null : generation.kinds(args.kinds);
   const keys = kinds?.map(({ key }) => key) ?? null;
   const owner: OwnerReference = { cluster: row.cluster, uid: row.uid ?? '' };
-  const loaderKey = `${nodesKeyOf(info)} ${JSON.stringify([keys, page])}`;
-  const projection = projectionOfNodes(info);
+  const loaderKey = `${key} ${JSON.stringify([keys, page])}`;
   const options = { keys, limit: page.limit, after: args.after };
-  return new RelatedConnection(operation, info, {
+  return new RelatedConnection(operation, cost, {
     read: () =>
       operation
         .loader(`owned ${loaderKey}`, () =>
@@ -85,19 +87,18 @@ export const defaultOwners = 10;
 export function loadOwners(
   source: ObjectSource,
   args: { readonly first: number; readonly after: string | null },
-  info: GraphQLResolveInfo,
+  { projection, cost, key }: ObjectSelection,
 ): ConnectionSource {
   const { operation } = source;
   const page = checkPage(args, { maximum: operation.source.limits.maxPageSize });
-  const projection = projectionOfNodes(info);
   const owners = operation.loader(
-    `owners ${nodesKeyOf(info)}`,
+    `owners ${key}`,
     () =>
       new DataLoader<number, Related>((objectIds) =>
         operation.read((lease, view) => related(lease, view, null, ownersOf(lease, view, objectIds, projection))),
       ),
   );
-  return new RelatedConnection(operation, info, {
+  return new RelatedConnection(operation, cost, {
     read: async () => {
       const { page: all, cursor } = await owners.load(source.row.objectId);
       return { page: pageOfOwners(all, page.limit, args.after), cursor };

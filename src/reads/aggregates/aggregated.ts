@@ -8,14 +8,14 @@ import type { Operation } from '../../operation/operation.ts';
 import type { AggregatePlan, GroupResult, Leaf } from '../../query/plan/aggregate.ts';
 import { everything, type Filter, type Identity } from '../../query/plan/filter.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
-import { hopsOf } from '../../query/plan/hop.ts';
+import { type Hop, hopsOf } from '../../query/plan/hop.ts';
 import type { ListPlan } from '../../query/plan/plan.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { aggregateKinds } from '../../query/read/aggregate-kinds.ts';
 import { type FacetResult, facet, facetOf } from '../../query/read/facet.ts';
+import { requireReady } from '../../query/read/readiness.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { requireRelated } from './require-related.ts';
 
 /** The paths to measure, and the paths to group by. */
 export type AggregateRequest = Pick<AggregatePlan, 'by' | 'measured'>;
@@ -99,4 +99,13 @@ export class AggregatedRelated implements Aggregated {
       ? groups
       : facetOf(groups, leaf, first, contains === null ? null : foldCase(contains.toWellFormed()));
   }
+}
+
+/**
+ * Asserts that the kinds at the ends of these hops are synced. Objects of a kind that is synced in some clusters only are noted as missing.
+ * @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED
+ */
+export async function requireRelated(operation: Operation, lease: Lease, hops: readonly Hop[]): Promise<void> {
+  const keys = [...new Set(hops.map(({ to }) => to.key))];
+  if (keys.length > 0) operation.noteMissing(await requireReady(lease, keys));
 }

@@ -1,12 +1,11 @@
 /**
- * The objects that a relation leads to. The objects of a list share a DataLoader for each field of the document, so one statement reads
- * the related objects of all of them.
+ * The objects that a relation leads to. The objects of a list share a DataLoader for each selection, so one statement reads the related
+ * objects of all of them.
  *
  *   { pods(first: 50) { nodes { node { metadata { name } } } } }
  *     50 calls of loadRelatedOne -> one loader, 50 ids -> one relatedPages(…) -> 50 Nodes
  */
 import DataLoader from 'dataloader';
-import type { GraphQLResolveInfo } from 'graphql';
 import { splitLike } from '../../base/text/split-like.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
@@ -25,11 +24,11 @@ import { countRelated, relatedIds, relatedPages } from '../../query/related/rela
 import { pageOfWhole, wholeList } from '../../query/related/whole-list.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { projectionOfNodes } from '../selection/list-selection.ts';
-import { AggregatedRelated } from './aggregated.ts';
-import type { ConnectionSource } from './connection-source.ts';
-import { ObjectSource } from './object-source.ts';
-import { groupsOf, groupsOfWhole, nodesKeyOf, type Related, RelatedConnection, related } from './related-connection.ts';
+import { AggregatedRelated } from '../aggregates/aggregated.ts';
+import type { ConnectionSource } from '../lists/list-connection.ts';
+import type { ObjectSelection } from '../lists/object-selection.ts';
+import { ObjectSource } from '../lists/object-source.ts';
+import { groupsOf, groupsOfWhole, type Related, RelatedConnection, related } from './related-connection.ts';
 
 /** A relation to objects of one kind. */
 export interface KindHop {
@@ -57,11 +56,10 @@ export interface RelatedArguments {
 export async function loadRelatedOne(
   source: ObjectSource,
   { hop, to }: KindHop,
-  info: GraphQLResolveInfo,
-  projection: Projection,
+  { projection, key }: Omit<ObjectSelection, 'cost'>,
 ): Promise<ObjectSource | null> {
   const { operation, row } = source;
-  const loader = operation.loader(`one ${hop.from.key} ${hop.name} ${nodesKeyOf(info)}`, () => {
+  const loader = operation.loader(`one ${hop.from.key} ${hop.name} ${key}`, () => {
     const plan = { hop, filter: everything, orderBy: [] };
     return new DataLoader<number, ListRow | null>((ids) =>
       readyFor(operation, to, async (lease, view) => {
@@ -79,20 +77,19 @@ export function loadRelated(
   source: ObjectSource,
   { hop, to }: KindHop,
   args: RelatedArguments,
-  info: GraphQLResolveInfo,
+  { projection, cost, key }: ObjectSelection,
 ): ConnectionSource {
   const { operation, row } = source;
   const { filter, orderBy, after } = args;
   const page = checkPage({ first: args.first, after }, { maximum: operation.source.limits.maxPageSize });
   const plan = { hop, filter, orderBy };
-  const of = `${hop.from.key} ${hop.name} ${nodesKeyOf(info)}`;
-  const projection = projectionOfNodes(info);
+  const of = `${hop.from.key} ${hop.name} ${key}`;
   const byId = <T>(name: string, read: (lease: Lease, view: View, ids: readonly number[]) => Promise<readonly T[]>) =>
     operation.loader(
       `${name} ${of}`,
       () => new DataLoader<number, T>((ids) => readyFor(operation, to, (lease, view) => read(lease, view, ids))),
     );
-  return new RelatedConnection(operation, info, {
+  return new RelatedConnection(operation, cost, {
     read: () =>
       byId<Related>('related', (lease, view, ids) =>
         related(lease, view, [to.key], relatedPages(lease, view, ids, plan, { limit: page.limit, after, projection })),
@@ -113,17 +110,16 @@ export function loadRelatedOfAny(
   source: ObjectSource,
   hop: AnyHop,
   { first, after }: { readonly first: number; readonly after: string | null },
-  info: GraphQLResolveInfo,
+  { projection, cost, key }: ObjectSelection,
 ): ConnectionSource {
   const { operation, row } = source;
   const page = checkPage({ first, after }, { maximum: operation.source.limits.maxPageSize });
-  const projection = projectionOfNodes(info);
-  const loader = anyLoader(source, hop, projection, { access: 'list', nodesKey: nodesKeyOf(info) });
+  const loader = anyLoader(source, hop, projection, { access: 'list', key });
   const read = async (): Promise<Related> => {
     const { page: whole, cursor } = await loader.load(row.objectId);
     return { page: pageOfWhole(whole, fingerprintOf(hop), page.limit, after), cursor };
   };
-  return new RelatedConnection(operation, info, {
+  return new RelatedConnection(operation, cost, {
     read,
     count: async (limit) => {
       const { page: whole } = await loader.load(row.objectId);
@@ -140,10 +136,9 @@ export function loadRelatedOfAny(
 export async function loadRelatedOneOfAny(
   source: ObjectSource,
   hop: AnyHop,
-  info: GraphQLResolveInfo,
-  projection: Projection,
+  { projection, key }: Omit<ObjectSelection, 'cost'>,
 ): Promise<ObjectSource | null> {
-  const loader = anyLoader(source, hop, projection, { access: 'get', nodesKey: nodesKeyOf(info) });
+  const loader = anyLoader(source, hop, projection, { access: 'get', key });
   const { page } = await loader.load(source.row.objectId);
   const [first] = page.rows;
   const kind = first === undefined ? undefined : source.operation.generation.kind(first.key);
@@ -154,10 +149,10 @@ function anyLoader(
   { operation, kind }: ObjectSource,
   hop: AnyHop,
   projection: Projection,
-  { access, nodesKey }: { readonly access: 'list' | 'get'; readonly nodesKey: string },
+  { access, key }: { readonly access: 'list' | 'get'; readonly key: string },
 ): DataLoader<number, Related> {
   return operation.loader(
-    `any ${kind.key} ${hop.name} ${nodesKey}`,
+    `any ${kind.key} ${hop.name} ${key}`,
     () =>
       new DataLoader<number, Related>((ids) =>
         operation.read((lease, view) =>

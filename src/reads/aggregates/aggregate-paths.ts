@@ -1,13 +1,11 @@
 /** Looks up the path arguments of aggregates and facets in the connection's kinds, and checks them against the measure. */
 
-import { type GraphQLField, type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
 import { isSummable } from '../../catalog/values/tally.ts';
 import type { Leaf, Measured } from '../../query/plan/aggregate.ts';
 import { textOfLeaf } from '../../query/plan/hop.ts';
-import { leafIn } from '../filter/kinds-path.ts';
-import { relatedPathIn } from '../filter/related-path.ts';
-import { fragmentsOf, selectedFields, selectionsAt } from '../selection/walk.ts';
+import { leafIn } from '../paths/kinds-path.ts';
+import { relatedPathIn } from '../paths/related-path.ts';
 import type { Aggregated } from './aggregated.ts';
 
 /** Fields of an aggregate that measure the values at a path. */
@@ -69,36 +67,3 @@ export function mergeMeasured(all: readonly Measured[]): readonly Measured[] {
   }
   return [...merged.values()];
 }
-
-/**
- * The measurements that the selection of a field needs, so that one statement reads them all. `steps` is the path of field names
- * from the field to its aggregates. Arguments with errors are skipped; the field reports the error when it is resolved.
- */
-export function selectedMeasures(
-  aggregated: Aggregated,
-  type: GraphQLObjectType,
-  info: GraphQLResolveInfo,
-  steps: readonly string[],
-): readonly Measured[] {
-  const fields = type.getFields();
-  const sets = selectionsAt(
-    fragmentsOf(info),
-    info.fieldNodes.map((node) => node.selectionSet),
-    steps,
-  );
-  const measured: Measured[] = [];
-  for (const { node } of selectedFields(fragmentsOf(info), sets, type, { typeOf: () => type })) {
-    const measure = measures.find((name) => name === node.name.value);
-    const field: GraphQLField<unknown, unknown> | undefined = fields[node.name.value];
-    if (measure === undefined || field === undefined) continue;
-    try {
-      const { path } = getArgumentValues(field, node, info.variableValues);
-      measured.push(measuredAt(aggregated, measure, String(path)));
-    } catch {
-      // The field reports the error when it is resolved.
-    }
-  }
-  return mergeMeasured(measured);
-}
-
-const measures: readonly Measure[] = ['sum', 'avg', 'min', 'max'];

@@ -1,12 +1,11 @@
 /**
- * The connection of objects that are related to one object, and the keys of the loaders that its neighbours share.
+ * The connection of objects that are related to one object.
  *
  *   { services(first: 50) { nodes { pods(first: 5) { nodes { id } } } } }
  *     50 connections -> one loader, 50 ids -> one relatedPages(…) for 50 objects -> 50 pages
  *
- * Never: shares a loader between fields whose selections or arguments differ.
+ * Never: shares a loader between selections or arguments that differ.
  */
-import type { GraphQLResolveInfo } from 'graphql';
 import type { Operation } from '../../operation/operation.ts';
 import type { GroupResult } from '../../query/plan/aggregate.ts';
 import type { ListResult, ListRow } from '../../query/plan/plan.ts';
@@ -14,11 +13,10 @@ import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { aggregateRelated, type RelatedObjects } from '../../query/read/aggregate-kinds.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { costOfNodes } from '../selection/list-selection.ts';
-import type { Aggregated, AggregateRequest } from './aggregated.ts';
-import { changesCursorOf } from './changes-cursor.ts';
-import { type ConnectionSource, type EdgeSource, type PageInfoSource, pageOf } from './connection-source.ts';
-import { ObjectSource } from './object-source.ts';
+import type { Aggregated, AggregateRequest } from '../aggregates/aggregated.ts';
+import { type ConnectionSource, type EdgeSource, type PageInfoSource, pageOf } from '../lists/list-connection.ts';
+import { changesCursorOf } from '../lists/list-scope.ts';
+import { ObjectSource } from '../lists/object-source.ts';
 
 /** One object's page and its `changesCursor`. Both come from one snapshot, even where every read has its own lease. */
 export interface Related {
@@ -51,16 +49,13 @@ export class RelatedConnection implements ConnectionSource {
   readonly aggregated: Aggregated;
   readonly #operation: Operation;
   readonly #reads: RelatedReads;
-  /** Values of one object of the page. */
   readonly #objectCost: number;
   #charged = false;
 
-  constructor(operation: Operation, info: GraphQLResolveInfo, reads: RelatedReads) {
+  /** @param objectCost values of one object */
+  constructor(operation: Operation, objectCost: number, reads: RelatedReads) {
     this.#operation = operation;
-    // All objects of the parent's page have the same selection.
-    this.#objectCost = operation.loader(`cost ${nodesKeyOf(info)}`, () =>
-      costOfNodes(info, operation.source.limits.maxPageSize, 'inner'),
-    );
+    this.#objectCost = objectCost;
     this.#reads = reads;
     this.aggregated = reads.aggregated;
   }
@@ -121,24 +116,4 @@ export async function groupsOfWhole(
   }));
   const [groups] = await operation.read((lease, view) => groupsOf(operation, lease, view, related, request, 1));
   return groups ?? [];
-}
-
-const nodeNumbers = new WeakMap<object, number>();
-let lastNumber = 0;
-
-/**
- * A short key for the document nodes that a resolved field was merged from, such as `3+7`. Objects share a loader only under the same
- * key. All nodes are part of it: a fragment's field may be merged with different neighbours in two selections. It projects different
- * paths then.
- */
-export function nodesKeyOf(info: GraphQLResolveInfo): string {
-  return info.fieldNodes
-    .map((node) => {
-      const known = nodeNumbers.get(node);
-      if (known !== undefined) return known;
-      lastNumber += 1;
-      nodeNumbers.set(node, lastNumber);
-      return lastNumber;
-    })
-    .join('+');
 }

@@ -1,12 +1,11 @@
 /**
- * `groups(by:, orderBy:, first:, after:)`. Its arguments and its selection become one aggregate request. This file orders and
+ * `groups(by:, orderBy:, first:, after:)`. Its arguments and the selected measures become one aggregate request. This file orders and
  * pages the groups of its result.
  *
  *   groups(by: ["spec.nodeName"], orderBy: [{ by: SUM, path: "spec.size" }], first: 2) { keys aggregate { count } }
  *     request  by: [spec.nodeName], measured: [spec.size (sum)]      the measures of orderBy and of the selection, merged
  *     page     the 2 groups with the greatest sum, each with its cursor
  */
-import { type GraphQLObjectType, type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
 import { identityIn } from '../../catalog/tree/path.ts';
 import { decimalKey } from '../../catalog/values/decimal.ts';
@@ -18,8 +17,7 @@ import { clustersIn } from '../../query/plan/filter.ts';
 import { textOfLeaf } from '../../query/plan/hop.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { type GroupCondition, type GroupTerm, type GroupValue, pageOfGroups } from '../../query/read/group-page.ts';
-import { staticType } from '../types/collected-schema.ts';
-import { leafAt, type Measure, measuredAt, mergeMeasured, selectedMeasures } from './aggregate-paths.ts';
+import { leafAt, type Measure, measuredAt, mergeMeasured } from './aggregate-paths.ts';
 import { AggregateSource } from './aggregate-source.ts';
 import type { Aggregated } from './aggregated.ts';
 
@@ -61,26 +59,23 @@ const mostPaths = 8;
 
 /**
  * One page of groups; OverBudget when the statement is over budget.
+ * @param selected the measures of each group; `path` is the response path, for warnings
  * @throws PortolanError BAD_USER_INPUT, QUERY_TOO_COSTLY
  */
 export async function readGroups(
   aggregated: Aggregated,
   args: GroupsArguments,
-  info: GraphQLResolveInfo,
+  { selected, path }: { readonly selected: readonly Measured[]; readonly path: ResponsePath },
 ): Promise<readonly GroupSource[] | OverBudget> {
   if (args.by.length === 0 || args.by.length > mostPaths) {
     throw new PortolanError('BAD_USER_INPUT', `\`by\` takes 1 to ${mostPaths} paths; these are ${args.by.length}.`);
   }
-  const by = args.by.map((path) => leafAt(aggregated, 'groups', path));
-  warnOfMergedClusters(aggregated, by, responsePathAsArray(info.path));
+  const by = args.by.map((written) => leafAt(aggregated, 'groups', written));
+  warnOfMergedClusters(aggregated, by, path);
   const first = pageSize('groups', args.first ?? null, defaultGroups, aggregated.operation.source.limits.maxPageSize);
-  const type = staticType(info.schema, 'GroupAggregate') as GraphQLObjectType;
   const terms = (args.orderBy ?? [{}]).map((term) => termOf(aggregated, term, by));
   const conditions = (args.having ?? []).flatMap((condition) => conditionsOf(aggregated, condition));
-  const measured = mergeMeasured([
-    ...selectedMeasures(aggregated, type, info, ['aggregate']),
-    ...[...terms, ...conditions].flatMap(({ measured }) => measured ?? []),
-  ]);
+  const measured = mergeMeasured([...selected, ...[...terms, ...conditions].flatMap(({ measured }) => measured ?? [])]);
   const groups = await aggregated.groups({ by, measured });
   if (groups instanceof OverBudget) return groups;
   const indexOf = (wanted: Measured): number => measured.findIndex((each) => textOfLeaf(each) === textOfLeaf(wanted));

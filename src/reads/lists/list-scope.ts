@@ -1,6 +1,8 @@
-/** The scope of a list as data: which objects of each kind and cluster the caller may see. */
-import { type ClusterScope, partIn } from '../../access/scope.ts';
+/** What a list tells besides its objects: which objects the caller may see, and the cursor at which a subscription continues behind it. */
+import { allRows, type ClusterScope, noRows, partIn } from '../../access/scope.ts';
+import { cursorMarks, encodeLiveCursor, writeLiveCursor } from '../../live/log/live-cursor.ts';
 import type { View } from '../../query/sql/view.ts';
+import type { Lease } from '../../store/types/lease.ts';
 
 /** What is visible of a kind in a cluster. */
 export interface ConnectionScope {
@@ -28,4 +30,16 @@ function factsOf(part: ClusterScope | null): Omit<ConnectionScope, 'key' | 'clus
   if (part === null || part === 'all') return { all: part === 'all', namespaces: [], names: 0 };
   const names = [...part.names.values()].reduce((sum, some) => sum + some.size, 0);
   return { all: false, namespaces: [...part.namespaces].sort(), names };
+}
+
+/**
+ * For a subscription over the kinds of the list. A subscription of one of several kinds continues too if the caller sees all objects of
+ * the list's kinds; otherwise it begins with a snapshot.
+ * @param keys resourceKeys of the list's kinds; null for any.
+ */
+export function changesCursorOf(lease: Lease, view: View, keys: readonly string[] | null): string {
+  const place = { epoch: lease.epoch, sequence: lease.revision };
+  if (keys === null) return encodeLiveCursor(place, view.scopeGroups() === null ? allRows : noRows);
+  const visible = new Map(keys.map((key) => [key, view.get(key)?.visible ?? noRows]));
+  return writeLiveCursor({ ...place, ...cursorMarks(visible) });
 }

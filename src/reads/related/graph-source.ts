@@ -1,15 +1,14 @@
 /** `graph`: the objects around an object. */
-import type { GraphQLResolveInfo } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { hopOf } from '../../query/plan/hop.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
+import type { Projection } from '../../query/plan/plan.ts';
 import { isStored, objectsById } from '../../query/read/object-rows.ts';
 import { readiness } from '../../query/read/readiness.ts';
 import { type GraphHop, relatedGraph } from '../../query/related/graph.ts';
-import { projectionBelow } from '../selection/projection-below.ts';
-import { ObjectSource } from './object-source.ts';
+import { ObjectSource } from '../lists/object-source.ts';
 
 export interface GraphEdgeSource {
   /** Object ids. */
@@ -37,13 +36,12 @@ export const mostGraphNodes = 500;
 export async function loadGraph(
   { operation, kind, row }: ObjectSource,
   { depth, kinds: words, limit }: GraphArguments,
-  info: GraphQLResolveInfo,
+  projection: Projection,
 ): Promise<GraphSource> {
   checkBound('depth', depth, deepestGraph);
   checkBound('limit', limit, mostGraphNodes);
   const { generation } = operation;
   const wanted = words === null ? null : new Set(generation.kinds(words).map(({ key }) => key));
-  const projection = projectionBelow(info, ['nodes']);
   return operation.read(async (lease, view) => {
     // An object of a change, or of an event of a subscription, may be gone.
     if (!(await isStored(lease, row.objectId))) return { nodes: [], edges: [], truncated: false };

@@ -1,6 +1,5 @@
 /** The references of objects by name, and the objects that refer to them. */
 import DataLoader from 'dataloader';
-import type { GraphQLResolveInfo } from 'graphql';
 import { splitLike } from '../../base/text/split-like.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
@@ -19,12 +18,11 @@ import { placesBetween, referencesOf, type StatedReference } from '../../query/r
 import { countUsedBy, referringHop, type UsedByPlan, usedBy } from '../../query/related/used-by.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { projectionOfNodes } from '../selection/list-selection.ts';
-import { projectionBelow } from '../selection/projection-below.ts';
-import { AggregatedRelated } from './aggregated.ts';
-import type { ConnectionSource, PageInfoSource } from './connection-source.ts';
-import { ObjectSource } from './object-source.ts';
-import { groupsOfWhole, nodesKeyOf, type Related, RelatedConnection, related } from './related-connection.ts';
+import { AggregatedRelated } from '../aggregates/aggregated.ts';
+import type { ConnectionSource, PageInfoSource } from '../lists/list-connection.ts';
+import type { ObjectSelection } from '../lists/object-selection.ts';
+import { ObjectSource } from '../lists/object-source.ts';
+import { groupsOfWhole, type Related, RelatedConnection, related } from './related-connection.ts';
 
 /** THERE: it exists. MISSING: it does not. UNKNOWN: its kind is not served, not synced, or not visible to the caller. */
 export const referenceStates = ['THERE', 'MISSING', 'UNKNOWN'] as const;
@@ -46,12 +44,11 @@ export interface ReferenceSource {
 export async function loadReferences(
   source: ObjectSource,
   states: readonly ReferenceState[] | null,
-  info: GraphQLResolveInfo,
+  { projection, key }: Omit<ObjectSelection, 'cost'>,
 ): Promise<readonly ReferenceSource[]> {
   const { operation, kind, row } = source;
-  const projection = projectionBelow(info, ['object']);
   const loader = operation.loader(
-    `references ${kind.key} ${nodesKeyOf(info)}`,
+    `references ${kind.key} ${key}`,
     () =>
       new DataLoader<number, readonly StatedObject[]>((ids) =>
         operation.read(async (lease, view) => {
@@ -123,25 +120,24 @@ function referenceSource(from: ObjectSource, { stated, kind, object, state }: St
 export function loadUsedBy(
   source: ObjectSource,
   args: { readonly kinds: readonly string[] | null; readonly first: number; readonly after: string | null },
-  info: GraphQLResolveInfo,
+  { projection, cost, key }: ObjectSelection,
 ): ConnectionSource {
   const { operation, kind, row } = source;
   const { generation } = operation;
   const page = checkPage({ first: args.first, after: args.after }, { maximum: operation.source.limits.maxPageSize });
   // All objects of a page have the same plan.
-  const { kinds, plan } = operation.loader(`usedBy plan ${kind.key} ${nodesKeyOf(info)}`, () =>
+  const { kinds, plan } = operation.loader(`usedBy plan ${kind.key} ${key}`, () =>
     usedByPlan(kind, args.kinds === null ? generation.all : generation.kinds(args.kinds)),
   );
-  const projection = projectionOfNodes(info);
-  const keys = plan.kinds.map(({ key }) => key);
+  const keys = plan.kinds.map((each) => each.key);
   const byId = <T>(name: string, read: (lease: Lease, view: View, ids: readonly number[]) => Promise<readonly T[]>) =>
     operation
       .loader(
-        `${name} ${kind.key} ${nodesKeyOf(info)}`,
+        `${name} ${kind.key} ${key}`,
         () => new DataLoader<number, T>((ids) => operation.read((lease, view) => read(lease, view, ids))),
       )
       .load(row.objectId);
-  return new RelatedConnection(operation, info, {
+  return new RelatedConnection(operation, cost, {
     read: () =>
       byId<Related>('usedBy', (lease, view, ids) =>
         related(
@@ -168,7 +164,7 @@ export function loadUsedBy(
       return groupsOfWhole(operation, whole, request);
     }),
     via: async (other) => {
-      const end = plan.kinds.find(({ key }) => key === other.key);
+      const end = plan.kinds.find((each) => each.key === other.key);
       if (end === undefined) return [];
       const hop = referringHop(end, plan.of);
       const pairs = [{ from: row.objectId, to: other.objectId }];
@@ -205,16 +201,15 @@ export interface DanglingArguments {
   readonly after: string | null;
 }
 
-/** References to objects that are not there. */
+/** References to objects that are not there. @param projection of the referring objects */
 export async function loadDangling(
   operation: Operation,
   { kinds: words, namespaces, first, after }: DanglingArguments,
-  info: GraphQLResolveInfo,
+  projection: Projection,
 ): Promise<DanglingSource> {
   const { generation, source } = operation;
   const page = checkPage({ first, after }, { maximum: source.limits.maxPageSize });
   const kinds = words === null ? generation.all : [...new Set(generation.kinds(words))];
-  const projection = projectionBelow(info, ['nodes', 'from']);
   return operation.read(async (lease, view) => {
     const { references, hasNextPage } = await danglingReferences(lease, view, {
       from: kinds.map((kind) => ({ key: kind.key, places: referencePlaces(kind, { weak: false }) })),

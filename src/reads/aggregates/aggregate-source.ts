@@ -2,7 +2,6 @@
  * A lazy aggregate. The first field that is resolved reads the measures of all selected fields, with one statement for each kind.
  * When that statement is over budget (one field needs the objects' bodies, for instance), each field is read alone.
  */
-import { type GraphQLObjectType, type GraphQLResolveInfo, getNamedType } from 'graphql';
 import { type Decimal, decimalText } from '../../catalog/values/decimal.ts';
 import { valueOfKey } from '../../catalog/values/key-value.ts';
 import type { Tally } from '../../catalog/values/tally.ts';
@@ -10,7 +9,7 @@ import type { GroupResult, Measured } from '../../query/plan/aggregate.ts';
 import { average } from '../../query/plan/aggregate.ts';
 import { textOfLeaf } from '../../query/plan/hop.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
-import { type Measure, measuredAt, selectedMeasures } from './aggregate-paths.ts';
+import { type Measure, measuredAt } from './aggregate-paths.ts';
 import type { Aggregated } from './aggregated.ts';
 
 export interface NumSource {
@@ -83,12 +82,6 @@ export class AggregateSource {
     if (whole === undefined) throw new Error('invariant broken: without `by` there is one group');
     return whole;
   }
-}
-
-/** The aggregate of a connection, with all measures of its selection. */
-export function aggregateOf(aggregated: Aggregated, info: GraphQLResolveInfo): AggregateSource {
-  const type = getNamedType(info.returnType) as GraphQLObjectType;
-  return new AggregateSource(aggregated, selectedMeasures(aggregated, type, info, []), null);
 }
 
 function numOf(decimal: Decimal): NumSource {

@@ -22,11 +22,9 @@ import { notReady, type Readiness, readiness } from '../../query/read/readiness.
 import { requireSearchable } from '../../query/sql/search.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { type Aggregated, AggregatedList } from './aggregated.ts';
-import { changesCursorOf } from './changes-cursor.ts';
-import { type ConnectionScope, listScope } from './list-scope.ts';
+import { type Aggregated, AggregatedList, requireRelated } from '../aggregates/aggregated.ts';
+import { type ConnectionScope, changesCursorOf, listScope } from './list-scope.ts';
 import { ObjectSource } from './object-source.ts';
-import { requireRelated } from './require-related.ts';
 
 export interface EdgeSource {
   readonly cursor: string;
