@@ -1,5 +1,5 @@
 /**
- * The gateway's one port: GraphQL and its playground over HTTP, subscriptions over WebSocket, health, metrics.
+ * The gateway's one port: GraphQL and its playground over HTTP, subscriptions over WebSocket and event streams, health, metrics.
  *
  *   listening -> drain(): clients move to another gateway (drain.ts)
  *             -> close(): no new connections; WebSockets are closed with 1001
@@ -32,6 +32,7 @@ import { UnsentAnswers, type UnsentBounds } from './connections/unsent-answers.t
 import { type Door, jsonType } from './doors/door.ts';
 import { healthDoors, sendJson } from './doors/health.ts';
 import { schemaDoor } from './doors/schema-file.ts';
+import { SingleConnections } from './event-stream/single-connection.ts';
 import { preparedFront } from './graphql/prepared-front.ts';
 import { beginRequest } from './graphql/request-spans.ts';
 import { answerByYoga, createAdmission, endpoint, maxRequestBytes, yogaOver } from './graphql/yoga-server.ts';
@@ -47,6 +48,7 @@ import type { PlaygroundExample } from './playground/examples.ts';
 import { Playground } from './playground/playground.ts';
 import { playgroundFolder } from './playground-folder.ts';
 import { codedError } from './plugins/coded-error.ts';
+import { operationsProtocol } from './websocket/operations-protocol.ts';
 import { chosenSubprotocol } from './websocket/socket-protocol.ts';
 import { serveWebSockets } from './websocket/websocket.ts';
 
@@ -144,6 +146,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       (door) => [door.path, door],
     ),
   );
+  const protocol = operationsProtocol(yoga, admission, options);
+  const streams = new SingleConnections({ protocol, admission, path: endpoint, maxRequestBytes, log });
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     // A request line may contain a full URL; Yoga expects a path.
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
@@ -177,6 +181,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const answering =
       answerItself(request, response, { crossOrigin, audit: admission.audit, isOpen, doors }) ??
       answerPlayground() ??
+      streams.answer(request, response) ??
       answerQuery();
     answering.catch((error: unknown) => failed(response, error, log));
   };
@@ -198,7 +203,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.on('checkExpectation', (_request, response: ServerResponse) => {
     response.writeHead(417, Object.fromEntries(guards)).end();
   });
-  const protocol = serveWebSockets(yoga, admission, sockets, { ...options, drain, unsent });
+  const webSockets = serveWebSockets(protocol, sockets, { log, drain, unsent });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refused = refusedRequest(request, { crossOrigin, audit: admission.audit, isOpen });
     if (refused !== null) return refuseUpgrade(socket, refused.status, refused.type, refused.body);
@@ -217,7 +222,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     drain: (ms, signal) => drain.begin(ms, signal),
     close() {
       tls?.close();
-      closing ??= shutdown(server, sockets, protocol).finally(() => {
+      closing ??= shutdown(server, sockets, webSockets).finally(() => {
         unsent.close();
         return yoga.dispose();
       });

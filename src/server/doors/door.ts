@@ -31,26 +31,35 @@ export function admittedDoor(
   path: string,
   answer: (request: IncomingMessage, response: ServerResponse, admitted: AdmittedRequest) => Promise<void>,
 ): Door {
-  return {
-    path,
-    async answer(request, response) {
-      let admitted: AdmittedRequest | null = null;
-      try {
-        admitted = await admission.admit(arrivalOf(request, undefined, path));
-        whenSent(response, admitted.enter('requests'));
-        await answer(request, response, admitted);
-      } catch (error) {
-        if (!(error instanceof PortolanError) || response.headersSent) throw error;
-        admitted?.denied(error);
-        sendRefusal(response, error);
-      }
-    },
-  };
+  return { path, answer: (request, response) => answerAdmitted(admission, path, request, response, answer) };
 }
 
+/** Answers one request as `admittedDoor` does. */
+export async function answerAdmitted(
+  admission: Admission<Generation>,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: (request: IncomingMessage, response: ServerResponse, admitted: AdmittedRequest) => Promise<void>,
+): Promise<void> {
+  let admitted: AdmittedRequest | null = null;
+  try {
+    admitted = await admission.admit(arrivalOf(request, undefined, path));
+    whenSent(response, admitted.enter('requests'));
+    await answer(request, response, admitted);
+  } catch (error) {
+    if (!(error instanceof PortolanError) || response.headersSent) throw error;
+    admitted?.denied(error);
+    sendRefusal(response, error);
+  }
+}
+
+/** Statuses of the codes that a door answers with, besides those of callers who are refused. */
+const statuses: Readonly<Record<string, number>> = { BAD_USER_INPUT: 400, NOT_FOUND: 404, CONFLICT: 409 };
+
 /** The answer to a request that is refused: the status and the code of the error. */
-function sendRefusal(response: ServerResponse, { code, message }: PortolanError): void {
-  const { status = code === 'BAD_USER_INPUT' ? 400 : 503, headers } = refusedCallers[code] ?? {};
+export function sendRefusal(response: ServerResponse, { code, message }: PortolanError): void {
+  const { status = statuses[code] ?? 503, headers } = refusedCallers[code] ?? {};
   response.writeHead(status, { 'content-type': jsonType, ...(headers as object) });
   response.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
 }

@@ -200,7 +200,7 @@ test('a preflight says what the page may send, and for how long that holds', asy
   expect([status, text]).toEqual([204, '']);
   expect(headers).toMatchObject({
     'access-control-allow-origin': 'http://localhost:5173',
-    'access-control-allow-methods': 'GET, POST',
+    'access-control-allow-methods': 'GET, POST, PUT, DELETE',
     'access-control-allow-headers': 'authorization,content-type',
     'access-control-max-age': '7200',
     vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',

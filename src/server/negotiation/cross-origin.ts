@@ -80,7 +80,8 @@ export class CrossOrigin {
     const wanted = headers['access-control-request-headers'];
     response
       .writeHead(204, {
-        'access-control-allow-methods': 'GET, POST',
+        // PUT and DELETE are those of event streams in single connection mode.
+        'access-control-allow-methods': 'GET, POST, PUT, DELETE',
         ...(wanted === undefined ? {} : { 'access-control-allow-headers': wanted }),
         'access-control-max-age': preflightSeconds,
         vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',

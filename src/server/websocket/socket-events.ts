@@ -12,9 +12,25 @@
  */
 import type { Socket } from 'node:net';
 import type { ExecutionResult } from 'graphql';
-import type { WebSocket } from 'ws';
 import { endingGenerator } from '../../base/ending-generator.ts';
 import { jsonOf, type PushOutlet } from '../../graphql/generation/shared-results.ts';
+
+/** A WebSocket, or an event stream in its place. */
+export interface MessageSocket {
+  readonly readyState: number;
+  readonly OPEN: number;
+  /** Bytes that wait for the network. */
+  readonly bufferedAmount: number;
+  /** Sends a part of a message. @param done called when the network has taken it */
+  send(
+    part: Buffer,
+    options: { readonly fin: boolean; readonly binary: boolean },
+    done?: (error?: Error | null) => void,
+  ): void;
+  /** Takes no messages of the client until `resume`. */
+  pause(): void;
+  resume(): void;
+}
 
 type Connection = Pick<Socket, 'cork' | 'uncork'>;
 
@@ -68,13 +84,13 @@ const part = { binary: false, fin: false };
 const end = Buffer.from('}');
 
 export class SocketEvents implements PushOutlet {
-  readonly #socket: WebSocket;
+  readonly #socket: MessageSocket;
   /** Everything before the result, for instance `{"id":"1","type":"next","payload":`. */
   readonly #begin: Buffer;
 
   readonly #writes: JointWrites;
 
-  constructor(socket: WebSocket, writes: JointWrites, id: string) {
+  constructor(socket: MessageSocket, writes: JointWrites, id: string) {
     this.#socket = socket;
     this.#writes = writes;
     this.#begin = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);

@@ -1,6 +1,6 @@
-/** graphql-sse, the client of GraphQL over Server-Sent Events. The gateway serves its distinct connections mode. */
+/** graphql-sse, the client of GraphQL over Server-Sent Events. Both of its modes work with their default settings. */
 import { createClient } from 'graphql-sse';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { answer, foreignGateway, query, subscription } from './foreign-gateway.ts';
 
 const gateway = foreignGateway();
@@ -34,14 +34,45 @@ test('distinct connections mode: an error before the execution is the one result
   expect(results).toMatchObject([{ errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }] }]);
 });
 
-test('single connection mode is refused with the status that says so', async () => {
-  const client = createClient({ url: gateway.url, singleConnection: true, retryAttempts: 0 });
-  onTestFinished(() => client.dispose());
-  const failed = new Promise((_resolve, reject) => {
-    client.subscribe({ query }, { next: () => {}, error: reject, complete: () => reject(new Error('complete')) });
+describe('single connection mode', () => {
+  const connected = () => {
+    const client = createClient({ url: gateway.url, singleConnection: true });
+    onTestFinished(() => client.dispose());
+    return client;
+  };
+
+  test('a query, and subscriptions beside each other, one of which the client leaves', async () => {
+    const client = connected();
+    const results: unknown[] = [];
+    const ticksOf = async (most: number): Promise<readonly (number | undefined)[]> => {
+      const ticks: (number | undefined)[] = [];
+      for await (const { data } of client.iterate<{ ticks: number }>({ query: subscription })) {
+        ticks.push(data?.ticks);
+        if (ticks.length === most) break;
+      }
+      return ticks;
+    };
+    const few = ticksOf(2);
+    const many = ticksOf(4);
+    for await (const result of client.iterate({ query })) results.push(result);
+    expect(results).toMatchObject([{ data: answer }]);
+    expect([await few, await many]).toEqual([
+      [1, 2],
+      [1, 2, 3, 4],
+    ]);
   });
-  await expect(failed).rejects.toMatchObject({
-    message: expect.stringContaining('405'),
-    response: { status: 405 },
+
+  test('an error before the execution is the one result', async () => {
+    const results: unknown[] = [];
+    for await (const result of connected().iterate({ query: '{ nope }' })) results.push(result);
+    expect(results).toMatchObject([{ errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }] }]);
+  });
+
+  test('a client that is not lazy', async () => {
+    const client = createClient({ url: gateway.url, singleConnection: true, lazy: false });
+    onTestFinished(() => client.dispose());
+    const results: unknown[] = [];
+    for await (const result of client.iterate({ query })) results.push(result);
+    expect(results).toMatchObject([{ data: answer }]);
   });
 });

@@ -1,0 +1,259 @@
+/**
+ * GraphQL over Server-Sent Events, single connection mode: one stream carries the results of all operations of a client.
+ *
+ *   PUT                        a reservation: 201 and its token
+ *   GET, with the token        the stream of the reservation
+ *   POST, with the token       an operation: 202; its results are events with the id in extensions.operationId
+ *   DELETE ?operationId=       ends an operation: 200
+ *
+ * A request with a token must come from the caller of the reservation. The messages of the operations go through the protocol of the
+ * WebSockets, so their limits, costs and rights are those of WebSockets. A stream counts as a connection of its caller.
+ *
+ * Invariants: a reservation without a stream ends after `reservedMs`; one caller has at most `mostReserved` of them. A reservation has at
+ * most one stream, and ends with it.
+ */
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Server as ProtocolServer, validateMessage } from 'graphql-ws';
+import { type Caller, isSameUser, userKey } from '../../access/caller.ts';
+import type { Admission } from '../../admission/admission.ts';
+import type { AdmittedRequest } from '../../admission/admitted-request.ts';
+import { messageOf, PortolanError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Generation } from '../../graphql/generation/generation.ts';
+import { answerAdmitted, sendRefusal } from '../doors/door.ts';
+import { prefersEvents } from '../negotiation/accepted-type.ts';
+import type { Connection } from '../websocket/operations-protocol.ts';
+import { JointWrites } from '../websocket/socket-events.ts';
+import { CloseCode, clientMessage } from '../websocket/socket-protocol.ts';
+import { EventSocket } from './event-socket.ts';
+
+const tokenHeader = 'x-graphql-event-stream-token';
+/** Milliseconds in which a client opens the stream of a reservation. */
+const reservedMs = 10_000;
+const mostReserved = 100;
+/** Characters of the id of an operation. */
+const longestId = 200;
+
+export interface SingleConnectionParts {
+  readonly protocol: ProtocolServer<Connection>;
+  readonly admission: Admission<Generation>;
+  /** The path of the endpoint. */
+  readonly path: string;
+  readonly maxRequestBytes: number;
+  readonly log: Logger;
+}
+
+interface Stream {
+  /** Ids of the operations that have not ended. */
+  readonly operations: Set<string>;
+  /** Handles a message of the protocol. Resolves when its operation has ended. */
+  take(message: object): Promise<void>;
+}
+
+interface Reservation {
+  readonly caller: Caller;
+  /** Rejects when the reservation ends without one. */
+  readonly stream: Promise<Stream>;
+  /** Null once the stream has come. */
+  opened: ((stream: Stream) => void) | null;
+  end(): void;
+}
+
+export class SingleConnections {
+  readonly #parts: SingleConnectionParts;
+  readonly #reservations = new Map<string, Reservation>();
+  /** Reservations without a stream, by caller. */
+  readonly #waiting = new Map<string, number>();
+
+  constructor(parts: SingleConnectionParts) {
+    this.#parts = parts;
+  }
+
+  /** Answers a request of this mode; null for every other request. */
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void> | null {
+    const answering = this.#answering(request);
+    if (answering === null) return null;
+    const { admission, path } = this.#parts;
+    return answerAdmitted(admission, path, request, response, answering);
+  }
+
+  #answering(request: IncomingMessage): Parameters<typeof answerAdmitted>[4] | null {
+    const { method, headers } = request;
+    if (method === 'PUT') return (_request, response, { caller }) => this.#reserve(response, caller);
+    if (tokenIn(request) === null) return null;
+    if (method === 'POST') return (...given) => this.#operate(...given);
+    if (method === 'DELETE') return (...given) => this.#complete(...given);
+    const isStream = method === 'GET' && prefersEvents(headers.accept ?? null);
+    return isStream ? (...given) => this.#open(...given) : null;
+  }
+
+  async #reserve(response: ServerResponse, caller: Caller): Promise<void> {
+    const key = caller.user === null ? '' : userKey(caller.user);
+    const waiting = this.#waiting.get(key) ?? 0;
+    if (waiting >= mostReserved) {
+      throw new PortolanError('TOO_MANY_REQUESTS', `${waiting} reservations wait for their streams; open these first.`);
+    }
+    this.#waiting.set(key, waiting + 1);
+    const token = randomBytes(24).toString('base64url');
+    const { promise: stream, resolve, reject } = Promise.withResolvers<Stream>();
+    stream.catch(() => {});
+    const settled = (): void => {
+      clearTimeout(late);
+      const left = (this.#waiting.get(key) ?? 1) - 1;
+      if (left === 0) this.#waiting.delete(key);
+      else this.#waiting.set(key, left);
+    };
+    const end = (): void => {
+      this.#reservations.delete(token);
+      if (reservation.opened === null) return;
+      reservation.opened = null;
+      settled();
+      reject(unknownToken());
+    };
+    const late = setTimeout(end, reservedMs).unref();
+    const opened = (found: Stream): void => {
+      reservation.opened = null;
+      settled();
+      resolve(found);
+    };
+    const reservation: Reservation = { caller, stream, opened, end };
+    this.#reservations.set(token, reservation);
+    response.writeHead(201, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }).end(token);
+  }
+
+  /** The reservation of a request. @throws PortolanError NOT_FOUND, also for the one of another caller */
+  #reservationOf(request: IncomingMessage, { caller }: AdmittedRequest): Reservation {
+    const found = this.#reservations.get(tokenIn(request) ?? '');
+    if (found === undefined || !isSameUser(found.caller, caller)) throw unknownToken();
+    return found;
+  }
+
+  async #open(request: IncomingMessage, response: ServerResponse, admitted: AdmittedRequest): Promise<void> {
+    const reservation = this.#reservationOf(request, admitted);
+    const { opened } = reservation;
+    if (opened === null) throw new PortolanError('CONFLICT', 'The reservation has a stream already.');
+    reservation.opened = null;
+    const lost = new AbortController();
+    const operations = new Set<string>();
+    const socket = new EventSocket(response, (id) => operations.delete(id));
+    const close = (code: number, reason: string): void => {
+      if (response.headersSent) response.end();
+      else sendRefusal(response, refusalOfClose(code, reason));
+    };
+    let handle: (text: string) => Promise<void> = () => Promise.resolve();
+    const closed = this.#parts.protocol.opened(
+      {
+        protocol: 'graphql-transport-ws',
+        send: (text) => socket.sendMessage(text),
+        close,
+        onMessage(handler) {
+          handle = handler;
+        },
+      },
+      {
+        socket,
+        writes: new JointWrites(request.socket),
+        signal: lost.signal,
+        request,
+        close,
+        admitted: null,
+        params: undefined,
+        waiting: 0,
+      },
+    );
+    response.once('close', () => {
+      lost.abort();
+      reservation.end();
+      void closed(CloseCode.goingAway, '');
+    });
+    await handle(JSON.stringify({ type: 'connection_init' }));
+    if (response.headersSent || response.closed) return;
+    socket.begin();
+    opened({ operations, take: (message) => handle(clientMessage(JSON.stringify(message)) ?? '') });
+  }
+
+  async #operate(request: IncomingMessage, response: ServerResponse, admitted: AdmittedRequest): Promise<void> {
+    const { admission, log } = this.#parts;
+    const { stream } = this.#reservationOf(request, admitted);
+    await admission.turns.turn(admitted.caller.name);
+    const message = subscribeMessage(await this.#bodyOf(request));
+    const { operations, take } = await stream;
+    const { id } = message;
+    if (operations.has(id)) throw new PortolanError('CONFLICT', `The operation ${JSON.stringify(id)} has not ended.`);
+    operations.add(id);
+    response.writeHead(202).end();
+    take(message).catch((error: unknown) =>
+      log.error({ error: messageOf(error) }, 'an operation of an event stream failed'),
+    );
+  }
+
+  async #complete(request: IncomingMessage, response: ServerResponse, admitted: AdmittedRequest): Promise<void> {
+    const { operations, take } = await this.#reservationOf(request, admitted).stream;
+    const id = searchOf(request).get('operationId') ?? '';
+    if (operations.delete(id)) await take({ id, type: 'complete' });
+    response.writeHead(200).end();
+  }
+
+  /** @throws PortolanError BAD_USER_INPUT for a body that is too long, or no JSON */
+  async #bodyOf(request: IncomingMessage): Promise<unknown> {
+    const { maxRequestBytes } = this.#parts;
+    if (!/json\b/i.test(request.headers['content-type'] ?? '')) {
+      throw new PortolanError('BAD_USER_INPUT', 'Send the operation as application/json.');
+    }
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of request as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > maxRequestBytes) {
+        throw new PortolanError('BAD_USER_INPUT', `The operation has more than ${maxRequestBytes} bytes.`);
+      }
+      pieces.push(piece);
+    }
+    try {
+      return JSON.parse(Buffer.concat(pieces).toString('utf8'));
+    } catch {
+      throw new PortolanError('BAD_USER_INPUT', 'The body of the request must be JSON.');
+    }
+  }
+}
+
+/** The message of the protocol that begins the operation of a request. @throws PortolanError BAD_USER_INPUT */
+function subscribeMessage(body: unknown): { readonly id: string; readonly type: string; readonly payload: object } {
+  const { extensions } = (body ?? {}) as { readonly extensions?: { readonly operationId?: unknown } | null };
+  const id = extensions?.operationId;
+  if (typeof id !== 'string' || id === '' || id.length > longestId) {
+    const message = `Name the operation by the text extensions.operationId, of 1 to ${longestId} characters.`;
+    throw new PortolanError('BAD_USER_INPUT', message);
+  }
+  const message = { id, type: 'subscribe', payload: body as object };
+  const text = clientMessage(JSON.stringify(message)) ?? '';
+  try {
+    // A message that is not valid would close the stream.
+    validateMessage(JSON.parse(text));
+  } catch (error) {
+    throw new PortolanError('BAD_USER_INPUT', `The operation is not valid: ${messageOf(error)}`);
+  }
+  return message;
+}
+
+/** The token of a request; null without one. A page's EventSource can send no headers. */
+function tokenIn(request: IncomingMessage): string | null {
+  const [sent] = [request.headers[tokenHeader]].flat();
+  return sent ?? (request.method === 'GET' ? searchOf(request).get('token') : null);
+}
+
+function searchOf({ url = '' }: IncomingMessage): URLSearchParams {
+  const at = url.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
+}
+
+function unknownToken(): PortolanError {
+  return new PortolanError('NOT_FOUND', 'There is no stream of this token; make a reservation by PUT first.');
+}
+
+/** The answer to a request for a stream whose connection the protocol has closed before it began. */
+function refusalOfClose(code: number, reason: string): PortolanError {
+  if (code === CloseCode.tryAgainLater) return new PortolanError('TOO_MANY_REQUESTS', reason);
+  return new PortolanError(code === CloseCode.forbidden ? 'FORBIDDEN' : 'UPSTREAM_UNAVAILABLE', reason);
+}
