@@ -83,6 +83,20 @@ async function askUnread(server: RunningServer, name: string, query: string, acc
   return client;
 }
 
+/** Opens a stream in single connection mode, asks, and reads nothing. */
+async function askUnreadStream(server: RunningServer, name: string, query: string): Promise<Client> {
+  const reserved = await fetch(server.url, { method: 'PUT', headers: { 'x-name': name } });
+  const token = await reserved.text();
+  const client = await open(server);
+  client.socket.pause();
+  const lines = ['GET /graphql HTTP/1.1', 'Host: 127.0.0.1', 'Accept: text/event-stream', `X-Name: ${name}`];
+  client.socket.write(`${[...lines, `X-GraphQL-Event-Stream-Token: ${token}`].join('\r\n')}\r\n\r\n`);
+  const headers = { 'content-type': 'application/json', 'x-name': name, 'x-graphql-event-stream-token': token };
+  const body = JSON.stringify({ query, extensions: { operationId: '1' } });
+  expect((await fetch(server.url, { method: 'POST', headers, body })).status).toBe(202);
+  return client;
+}
+
 /** What a client gets that reads from now on: the bytes until the answer is whole or the connection ends. */
 async function readAll(client: Client): Promise<number> {
   client.socket.on('data', (chunk: Buffer) => {
@@ -191,6 +205,12 @@ async function openUnreadSocket(server: RunningServer, name: string): Promise<Cl
 const subscribe = (id: number, query: string): Buffer =>
   frame(JSON.stringify({ type: 'subscribe', id: String(id), payload: { query } }));
 
+async function openAndAskUnread(server: RunningServer, name: string, query: string): Promise<Client> {
+  const client = await openUnreadSocket(server, name);
+  client.socket.write(subscribe(1, query));
+  return client;
+}
+
 test('a query over WebSocket is in flight until its answer is sent, or its connection ends', async () => {
   const server = await gateway({}, 2);
   const sockets = [await openUnreadSocket(server, 'mallory'), await openUnreadSocket(server, 'mallory')];
@@ -218,22 +238,23 @@ test('a query over WebSocket is in flight until its answer is sent, or its conne
 });
 
 test.each([
-  ['WebSocket', null],
-  ['a stream of events', 'text/event-stream'],
-])('what streams leave unread is bounded at once, not a second later: %s', async (_how, accept) => {
-  const server = await gateway({ perCaller: 2 * answerBytes, everyMs: 600_000 });
-  const unread: Client[] = [];
-  for (let count = 0; count < 6; count += 1) {
-    const query = executed.replace('{ ', 'query @live { ');
-    const client =
-      accept === null ? await openUnreadSocket(server, 'mallory') : await askUnread(server, 'mallory', query, accept);
-    if (accept === null) client.socket.write(subscribe(1, query));
-    unread.push(client);
-    await pause(500);
-  }
-  const whole = await Promise.all(unread.map(readAll));
-  expect(whole.filter((bytes) => bytes < answerBytes).length).toBeGreaterThanOrEqual(3);
-});
+  ['WebSocket', openAndAskUnread],
+  ['a stream of events', (...given: Parameters<typeof askUnreadStream>) => askUnread(...given, 'text/event-stream')],
+  ['a stream of events in single connection mode', askUnreadStream],
+] as readonly [string, typeof askUnreadStream][])(
+  'what streams leave unread is bounded at once, not a second later: %s',
+  async (_how, ask) => {
+    const server = await gateway({ perCaller: 2 * answerBytes, everyMs: 600_000 });
+    const unread: Client[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      const query = executed.replace('{ ', 'query @live { ');
+      unread.push(await ask(server, 'mallory', query));
+      await pause(500);
+    }
+    const whole = await Promise.all(unread.map(readAll));
+    expect(whole.filter((bytes) => bytes < answerBytes).length).toBeGreaterThanOrEqual(3);
+  },
+);
 
 test('subscribers that wait for the next result hold none', async () => {
   const server = await gateway({});

@@ -8,7 +8,9 @@ import {
   printSchema,
   validate,
 } from 'graphql';
+import { createClient } from 'graphql-ws';
 import { expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { engineFixture } from '../../../test/kit/engine-fixture.ts';
 import { describeSimulatedKinds } from '../../../test/kit/simulated-kinds.ts';
 import type { Denial } from '../../admission/audit.ts';
@@ -102,6 +104,35 @@ test('a profile has its kinds, the relations between them, and the names of the 
   expect(`${await introspect('/graphql?profile=team')}\n`).toBe(text);
   expect(`${await introspect('/graphql', { 'x-portolan-profile': 'team' })}\n`).toBe(text);
   expect(await (await get('/schema.graphql', { 'x-name': 'olga', 'x-portolan-profile': 'team' })).text()).toBe(text);
+});
+
+test('the URL of a WebSocket names a profile, as a header does', async () => {
+  const { server } = await world();
+  const rootsAt = async (path: string, headers: Record<string, string> = {}): Promise<readonly string[]> => {
+    class NamedSocket extends WebSocket {
+      constructor(address: string | URL, protocols?: string | string[]) {
+        super(address, protocols, { headers: { 'x-name': 'olga', ...headers } });
+      }
+    }
+    const client = createClient({
+      url: new URL(path, server.url.replace('http', 'ws')).href,
+      webSocketImpl: NamedSocket,
+      retryAttempts: 0,
+    });
+    onTestFinished(async () => client.dispose());
+    const query = '{ __schema { queryType { fields { name } } } }';
+    const { value } = await client
+      .iterate<{ __schema: { queryType: { fields: { name: string }[] } } }>({ query })
+      .next();
+    return value?.data?.__schema.queryType.fields.map(({ name }: { name: string }) => name) ?? [];
+  };
+  expect(await rootsAt('/graphql')).toContain('services');
+  for (const roots of [
+    await rootsAt('/graphql?profile=team'),
+    await rootsAt('/graphql', { 'x-portolan-profile': 'team' }),
+  ]) {
+    expect([roots.includes('pods'), roots.includes('services')]).toEqual([true, false]);
+  }
 });
 
 test('an unknown profile is told, with those that there are', async () => {

@@ -21,4 +21,6 @@ export interface EntryContext {
 /** Of a document whose request is admitted, for every plugin after the admission's. */
 export interface AdmittedContext extends EntryContext {
   readonly admitted: AdmittedRequest;
+  /** The profile that the connection of a message names; null without one. Absent over HTTP, where the request names it. */
+  readonly profile?: string | null;
 }

@@ -41,10 +41,14 @@ export function useIntrospection(answers: IntrospectionAnswers, profiles: Profil
       const { request, type } = formOf(args);
       const isWhole = request !== undefined && type !== null && isWholeIntrospection(args.document, operationName);
       setExecuteFn(async (given: ExecutionArgs) => {
-        const { portolan, admitted } = given.contextValue as OperationContext & AdmittedContext;
+        const {
+          portolan,
+          admitted,
+          profile = profileOf(request),
+        } = given.contextValue as OperationContext & AdmittedContext;
         const { generation, caller } = portolan;
         const variables = given.variableValues ?? {};
-        const kinds = profiles.kindsOf(profileOf(request), generation);
+        const kinds = profiles.kindsOf(profile, generation);
         const query = { document: given.document, operationName, variables, kinds };
         const charge = (bytes: number): void => admitted.add(Math.ceil(bytes / bytesPerValue));
         if (isWhole && portolan.trace.explanation() === null) {
@@ -83,7 +87,7 @@ function formOf({ contextValue }: ExecutionArgs): {
   return { request, type: acceptedJsonType(request?.headers.get('accept') ?? null) };
 }
 
-/** The name of the profile that a request asks for; null over WebSocket. */
+/** The name of the profile that a request asks for. */
 function profileOf(request: Request | undefined): string | null {
   if (request === undefined) return null;
   return new URL(request.url).searchParams.get('profile') ?? request.headers.get(profileHeader);

@@ -22,6 +22,7 @@ import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import { noTracer, type Span, type Tracer } from '../../base/tracing.ts';
 import type { Generation } from '../../graphql/generation/generation.ts';
+import { profileHeader } from '../../graphql/introspection/profiles.ts';
 
 import { beginMessage } from '../graphql/request-spans.ts';
 import type { Yoga } from '../graphql/yoga-server.ts';
@@ -121,7 +122,7 @@ export function operationsProtocol(
 async function prepare(
   yoga: Yoga,
   given: Params,
-  { socket, writes, signal, admitted }: Connection,
+  { socket, writes, signal, request, admitted }: Connection,
   id: string,
   span: Span,
 ): Promise<ExecutionArgs> {
@@ -135,6 +136,7 @@ async function prepare(
     params,
     signal,
     admitted: message,
+    profile: profileIn(request),
     span,
     sent,
   });
@@ -189,6 +191,13 @@ function parseCoded<T>(parse: (query: string) => T, query: string): T {
       extensions: { code: 'GRAPHQL_PARSE_FAILED' },
     });
   }
+}
+
+/** The profile that a connection names, as a request over HTTP does. */
+function profileIn({ url = '/', headers }: IncomingMessage): string | null {
+  const [named = null] = [headers[profileHeader]].flat();
+  const at = url.indexOf('?');
+  return (at < 0 ? null : new URLSearchParams(url.slice(at)).get('profile')) ?? named;
 }
 
 /** Removes `extensions.http`, in which Yoga keeps the HTTP status. */
