@@ -4,7 +4,7 @@ export default defineConfig({
   // As Node resolves packages: otherwise vitest loads a second copy of graphql beside the one that Pothos and Yoga import.
   ssr: { resolve: { externalConditions: ['module-sync'], conditions: ['module-sync', 'node'] } },
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'sim/**/*.test.ts', 'test/**/*.test.ts'],
     // Servers, worker threads and SQLite files: give each file a process of its own, as many as there are cores.
     pool: 'forks',
     maxWorkers: '100%',

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startSimCluster } from '../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../sim/sim-cluster.ts';
 import { gadgetCrd } from '../test/kit/gadget-crd.ts';
 import { type GatewayProcess, startGatewayProcess } from '../test/kit/gateway-process.ts';
 import { attacks } from './hostile.attacks.ts';

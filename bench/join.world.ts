@@ -8,11 +8,11 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startSimCluster } from '../sim/sim-cluster.ts';
 import type { DescribedResource } from '../src/catalog/resources/catalog.ts';
 import { describeCluster } from '../src/ingest/cluster/describe-cluster.ts';
 import { connect } from '../src/kube/client/connection.ts';
 import { RestClient } from '../src/kube/client/rest-client.ts';
-import { startSimCluster } from '../src/sim/sim-cluster.ts';
 import { openWriter } from '../src/store/write/writer.ts';
 import { shippedRelations } from './support/shipped-relations.ts';
 

@@ -31,7 +31,7 @@ const threads = {
   'introspection.worker': 'src/graphql/introspection/introspection.worker.ts',
   'reader.worker': 'src/store/read/reader.worker.ts',
   'checkpointer.worker': 'src/store/file/checkpointer.worker.ts',
-  'sim.worker': 'src/sim/sim.worker.ts',
+  'sim.worker': 'sim/sim.worker.ts',
 } as const;
 
 export interface Bundle {
@@ -88,7 +88,7 @@ export async function writeBundle(out: string): Promise<Bundle> {
 }
 
 function isOurs(id: string): boolean {
-  return /^src[\\/]/.test(relative(root, id));
+  return /^(?:sim|src)[\\/]/.test(relative(root, id));
 }
 
 /** Threads are started by the URL of their module, which is beside every other one in the bundle. */

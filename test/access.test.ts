@@ -1,6 +1,6 @@
 /** Decisions of Portolan's index over RBAC objects beside the SubjectAccessReviews of the simulated cluster. */
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimCluster } from '../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../sim/sim-cluster.ts';
 import { type AskServer, compareDecisions } from './kit/rbac-differential.ts';
 
 test('decisions of the simulated cluster are those of the index over its roles and bindings', {

@@ -5,7 +5,7 @@ import { createClient } from 'graphql-ws';
 import { Agent, request } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import WebSocket from 'ws';
-import { startSimCluster } from '../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../sim/sim-cluster.ts';
 import { eventually } from './kit/eventually.ts';
 import { runGateway } from './kit/gateway.ts';
 import { kubeconfigFolder } from './kit/kubeconfig-file.ts';

@@ -1,6 +1,6 @@
 /** Callers of a gateway over the simulated cluster see what its API server lets them read. */
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimCluster } from '../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../sim/sim-cluster.ts';
 import { type AskAs, compareCallers, prepareCallerWorld, tokenCallers } from './kit/caller-differential.ts';
 import { runGateway } from './kit/gateway.ts';
 import { kubeconfigFolder } from './kit/kubeconfig-file.ts';

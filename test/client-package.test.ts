@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { clientPackage, writeClient } from '../deploy/write-client.ts';
-import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
+import { type SimCluster, startSimCluster } from '../sim/sim-cluster.ts';
 import { eventually } from './kit/eventually.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';
 import { kubeconfigFolder } from './kit/kubeconfig-file.ts';

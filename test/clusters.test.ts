@@ -1,6 +1,6 @@
 /** Two simulated clusters serve one CRD with different schemas. One gateway answers for both, and each object names its cluster. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
+import { type SimCluster, startSimCluster } from '../sim/sim-cluster.ts';
 import { eventually } from './kit/eventually.ts';
 import { gadgetCrd } from './kit/gadget-crd.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';

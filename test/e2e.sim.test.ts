@@ -1,5 +1,5 @@
 /** The end-to-end suite against the simulated cluster. */
-import { startSimCluster } from '../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../sim/sim-cluster.ts';
 import { describeEndToEnd } from './kit/end-to-end.ts';
 import { kubeconfigFolder } from './kit/kubeconfig-file.ts';
 

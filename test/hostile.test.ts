@@ -3,8 +3,8 @@
  * query of another client at the same time is answered.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type SimCluster, startSimCluster } from '../sim/sim-cluster.ts';
 import type { ClusterOptions } from '../src/kube/client/connection.ts';
-import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';
 import { ask, data } from './kit/graphql-client.ts';
 import { kubeconfigFolder } from './kit/kubeconfig-file.ts';

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
+import { type SimCluster, startSimCluster } from '../sim/sim-cluster.ts';
 import { Database } from '../src/store/sqlite/database.ts';
 import { eventually } from './kit/eventually.ts';
 import { kubeconfigFolder } from './kit/kubeconfig-file.ts';

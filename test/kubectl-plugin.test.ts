@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
+import { type SimCluster, startSimCluster } from '../sim/sim-cluster.ts';
 import { createCertificateAuthority } from './kit/certificates.ts';
 import { eventually } from './kit/eventually.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';

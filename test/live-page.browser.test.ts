@@ -5,8 +5,8 @@
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type SimCluster, startSimCluster } from '../sim/sim-cluster.ts';
 import { must } from '../src/base/must.ts';
-import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
 import { bundlePage } from './clients/bundle-page.ts';
 import type { LiveDriver } from './clients/documents.ts';
 import type { Page as DrivenPage } from './clients/page.ts';

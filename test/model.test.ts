@@ -8,7 +8,7 @@
  * operations and the faults; their timing on the network depends on the machine.
  */
 import { expect, test } from 'vitest';
-import type { FaultSwitches } from '../src/sim/objects/faults.ts';
+import type { FaultSwitches } from '../sim/objects/faults.ts';
 import { configMap, configMaps, type FaultBench, faultBench } from './faults/fault-bench.ts';
 import { seededRandom } from './kit/seeded-random.ts';
 

@@ -1,7 +1,7 @@
 /** Kinds whose names are alike, over a whole gateway: the first keeps its names, the later one has its own, and each is reachable. */
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimCluster } from '../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../sim/sim-cluster.ts';
 import { eventually } from './kit/eventually.ts';
 import { runGateway } from './kit/gateway.ts';
 import { ask, data } from './kit/graphql-client.ts';

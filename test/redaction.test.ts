@@ -1,10 +1,10 @@
 /** Paths of --redact in a whole gateway: what an earlier start has stored goes away, also while the API server is down. */
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { startSimCluster } from '../sim/sim-cluster.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { startGateway } from '../src/cli/gateway.ts';
 import { loadConfig } from '../src/config/load-config.ts';
-import { startSimCluster } from '../src/sim/sim-cluster.ts';
 import { Database } from '../src/store/sqlite/database.ts';
 import { eventually } from './kit/eventually.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';

@@ -3,8 +3,8 @@
  * answer is compared with what `kubectl get -o json` prints.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cloudManagerCrd, fooCrd } from '../sim/sample/sample-crds.ts';
 import { must } from '../src/base/must.ts';
-import { cloudManagerCrd, fooCrd } from '../src/sim/sample/sample-crds.ts';
 import { type ControlPlane, podRunners, startControlPlane } from './kit/control-plane.ts';
 import { eventually } from './kit/eventually.ts';
 import { type RunningGateway, runGateway } from './kit/gateway.ts';

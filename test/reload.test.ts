@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startSimCluster } from '../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../sim/sim-cluster.ts';
 import { eventually } from './kit/eventually.ts';
 import { startGatewayProcess } from './kit/gateway-process.ts';
 import { ask } from './kit/graphql-client.ts';

@@ -1,10 +1,10 @@
 /** A gateway that restarts on its file: its answers before it has reached the cluster, and after. */
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { startSimCluster } from '../sim/sim-cluster.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { type Gateway, startGateway } from '../src/cli/gateway.ts';
 import { loadConfig } from '../src/config/load-config.ts';
-import { startSimCluster } from '../src/sim/sim-cluster.ts';
 import { eventually } from './kit/eventually.ts';
 import { ask, data } from './kit/graphql-client.ts';
 import { kubeconfigFolder } from './kit/kubeconfig-file.ts';

@@ -1,10 +1,10 @@
 /** `portolan rbac` and `portolan can` at a simulated cluster, which authorizes by RBAC as kube-apiserver does. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { type SimCluster, startSimCluster } from '../sim/sim-cluster.ts';
 import { can, type Question } from '../src/cli/rights/can.ts';
 import { rbac } from '../src/cli/rights/rbac.ts';
 import { loadConfig } from '../src/config/load-config.ts';
-import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
 import { runGateway } from './kit/gateway.ts';
 import { type KubeconfigFolder, kubeconfigFolder } from './kit/kubeconfig-file.ts';
 

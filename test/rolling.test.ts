@@ -10,7 +10,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createClient } from 'graphql-ws';
 import { afterEach, expect, test } from 'vitest';
 import WebSocket from 'ws';
-import { startSimCluster } from '../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../sim/sim-cluster.ts';
 import { eventually } from './kit/eventually.ts';
 import { type GatewayProcess, startGatewayProcess } from './kit/gateway-process.ts';
 import { data, subscribe } from './kit/graphql-client.ts';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import WebSocket from 'ws';
-import { type SimCluster, startSimCluster } from '../src/sim/sim-cluster.ts';
+import { type SimCluster, startSimCluster } from '../sim/sim-cluster.ts';
 import { eventually } from './kit/eventually.ts';
 import { type GatewayProcess, startGatewayProcess } from './kit/gateway-process.ts';
 import type { Answer } from './kit/graphql-client.ts';

@@ -106,7 +106,7 @@ describe.each(names)('%s', (name) => {
     const wantedScripts = [...run.matchAll(/\bnpm run ([\w:-]+)/g)].map(([, script = '']) => script);
     expect(wantedScripts.filter((script) => !scripts.includes(script))).toEqual([]);
     const files = [
-      ...[...run.matchAll(/(?<![\w./-])(?:\.ci|deploy|test|src|docs)\/[\w./-]*\w/g)].map(([file]) => file),
+      ...[...run.matchAll(/(?<![\w./-])(?:\.ci|deploy|test|src|sim|docs)\/[\w./-]*\w/g)].map(([file]) => file),
       ...steps.flatMap(({ with: given }) => (typeof given?.['file'] === 'string' ? given['file'] : [])),
     ];
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);

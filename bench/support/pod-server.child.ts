@@ -10,8 +10,8 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { startSimCluster } from '../../sim/sim-cluster.ts';
 import { must } from '../../src/base/must.ts';
-import { startSimCluster } from '../../src/sim/sim-cluster.ts';
 import { type ChurnOrder, type PodServerMessage, type PodServerState, versionsPerMs } from './pod-server.ts';
 import { podItem, podName } from './pods.ts';
 

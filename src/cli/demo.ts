@@ -2,12 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
+import { spawnSimCluster } from '../../sim/spawn-sim.ts';
 import { refuseUnlessLoopback } from '../access/loopback.ts';
 import { createLogger } from '../base/create-logger.ts';
 import { temporaryFolder } from '../base/temporary-folder.ts';
 import type { Config } from '../config/options.ts';
 import { refuseTakenPort } from '../server/listen.ts';
-import { spawnSimCluster } from '../sim/spawn-sim.ts';
 import { checkPathOptions, type StoreSizes, startGateway } from './gateway.ts';
 import { demoConfig } from './relation-texts.ts';
 import { runUntilSignal } from './run-until-signal.ts';

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { startSimCluster } from '../../sim/sim-cluster.ts';
 import { eventually } from '../../test/kit/eventually.ts';
 import { kubeconfigFolder } from '../../test/kit/kubeconfig-file.ts';
 import type { AccessControl } from '../auth/access-control.ts';
 import { silentLogger } from '../base/log.ts';
 import type { IngestHandle } from '../ingest/thread/start-ingest.ts';
-import { startSimCluster } from '../sim/sim-cluster.ts';
 import { registerClusters } from './registered-clusters.ts';
 import { Shutdown } from './shutdown.ts';
 

@@ -1,6 +1,6 @@
 /** Who may do what: RBAC, and the reviews that tell of it. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { asArray, asObject, at, type JsonObject } from '../../src/sim/objects/json.ts';
+import { asArray, asObject, at, type JsonObject } from '../../sim/objects/json.ts';
 import { type ConformanceClient, makeNamespace } from './conformance-client.ts';
 import { selfSubjectReview } from './version-differences.ts';
 

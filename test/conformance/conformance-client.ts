@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { TestContext } from 'vitest';
-import { asArray, asObject, asString, at, type JsonObject, parseJson } from '../../src/sim/objects/json.ts';
+import { asArray, asObject, asString, at, type JsonObject, parseJson } from '../../sim/objects/json.ts';
 import { isSince, parseServerVersion, type ServerVersion } from '../kit/server-version.ts';
 import { expectedOf, type VersionDifference } from '../kit/version-difference.ts';
 

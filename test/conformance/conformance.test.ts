@@ -4,8 +4,8 @@
  * `version-differences.ts` names the difference and has the expectations for both.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { asArray, asObject, asString, at, type JsonObject, parseJson } from '../../src/sim/objects/json.ts';
-import { startSimCluster } from '../../src/sim/sim-cluster.ts';
+import { asArray, asObject, asString, at, type JsonObject, parseJson } from '../../sim/objects/json.ts';
+import { startSimCluster } from '../../sim/sim-cluster.ts';
 import { startControlPlane } from '../kit/control-plane.ts';
 import { describeOn, mainServer, oldServer, type RealServer } from '../kit/real-servers.ts';
 import { accessCases } from './access-cases.ts';

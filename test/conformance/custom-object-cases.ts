@@ -1,6 +1,6 @@
 /** Objects of CRDs: structural schemas, defaults, subresources, columns, versions, and the end of a definition. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { asArray, asObject, at, type JsonObject } from '../../src/sim/objects/json.ts';
+import { asArray, asObject, at, type JsonObject } from '../../sim/objects/json.ts';
 import { eventually } from '../kit/eventually.ts';
 import {
   type ConformanceClient,

@@ -1,6 +1,6 @@
 /** A server describes itself: discovery and OpenAPI in their older and newer forms, health and version. */
 import { describe, expect, test } from 'vitest';
-import { asArray, asObject, asString, at } from '../../src/sim/objects/json.ts';
+import { asArray, asObject, asString, at } from '../../sim/objects/json.ts';
 import { eventually } from '../kit/eventually.ts';
 import type { ConformanceClient } from './conformance-client.ts';
 import { aggregatedDiscovery, openApiV3 } from './version-differences.ts';

@@ -4,9 +4,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
-import { versionInfo } from '../../src/sim/builtin/kubernetes-version.ts';
-import { asArray, asObject, asString, at, isObject, type JsonObject } from '../../src/sim/objects/json.ts';
-import { type SimCluster, startSimCluster } from '../../src/sim/sim-cluster.ts';
+import { versionInfo } from '../../sim/builtin/kubernetes-version.ts';
+import { asArray, asObject, asString, at, isObject, type JsonObject } from '../../sim/objects/json.ts';
+import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import { type ControlPlane, startControlPlane } from '../kit/control-plane.ts';
 import { describeOn, mainServer } from '../kit/real-servers.ts';
 import { ConformanceClient } from './conformance-client.ts';

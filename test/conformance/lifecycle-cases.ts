@@ -1,6 +1,6 @@
 /** From creation to the end: generated names, dry runs, preconditions, subresources, finalizers, owners, namespaces. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { asArray, asObject, asString, at, type JsonObject } from '../../src/sim/objects/json.ts';
+import { asArray, asObject, asString, at, type JsonObject } from '../../sim/objects/json.ts';
 import { eventually } from '../kit/eventually.ts';
 import {
   type ConformanceClient,

@@ -1,6 +1,6 @@
 /** LIST: pages, continue tokens, resourceVersion and resourceVersionMatch, and what is refused. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { asArray, asString, at } from '../../src/sim/objects/json.ts';
+import { asArray, asString, at } from '../../sim/objects/json.ts';
 import { type ConformanceClient, causesOf, makeNamespace, namesOf, query, versionOf } from './conformance-client.ts';
 import { initialEventsOfList, listFromMalformedVersion } from './version-differences.ts';
 

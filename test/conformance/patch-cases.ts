@@ -1,6 +1,6 @@
 /** PATCH in its four forms, and whom it makes the manager of what. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { asArray, asObject, asString, at, type JsonObject } from '../../src/sim/objects/json.ts';
+import { asArray, asObject, asString, at, type JsonObject } from '../../sim/objects/json.ts';
 import { type ConformanceClient, causesOf, makeNamespace, type Reply, versionOf } from './conformance-client.ts';
 
 export function patchCases(client: () => ConformanceClient): void {

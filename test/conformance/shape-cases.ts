@@ -1,6 +1,6 @@
 /** The shapes of an answer that an Accept header may ask for: metadata alone, and tables. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { asArray, asObject, at } from '../../src/sim/objects/json.ts';
+import { asArray, asObject, at } from '../../sim/objects/json.ts';
 import { type ConformanceClient, makeNamespace, query, type Reply } from './conformance-client.ts';
 
 const as = (kind: string): string => `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;

@@ -1,6 +1,6 @@
 /** WATCH: order, beginnings, selectors, bookmarks, ends. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { asObject, at } from '../../src/sim/objects/json.ts';
+import { asObject, at } from '../../sim/objects/json.ts';
 import {
   type ConformanceClient,
   causesOf,

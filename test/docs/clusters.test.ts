@@ -3,7 +3,7 @@
  * `npm test -- test/docs/clusters.test.ts -u` updates the page.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type SimCluster, startSimCluster } from '../../src/sim/sim-cluster.ts';
+import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import { eventually } from '../kit/eventually.ts';
 import { gadgetCrd } from '../kit/gadget-crd.ts';
 import { type RunningGateway, runGateway } from '../kit/gateway.ts';

@@ -4,7 +4,7 @@
  */
 import { getOperationAST, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type SimCluster, startSimCluster } from '../../src/sim/sim-cluster.ts';
+import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import { demoGateway } from '../kit/demo-gateway.ts';
 import { type RunningGateway, runGateway } from '../kit/gateway.ts';
 import { data, subscribe } from '../kit/graphql-client.ts';

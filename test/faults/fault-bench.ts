@@ -9,6 +9,7 @@
 
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
+import { type SimCluster, type SimOptions, startSimCluster } from '../../sim/sim-cluster.ts';
 import { type Random, systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { must } from '../../src/base/must.ts';
@@ -17,7 +18,6 @@ import { IngestHost } from '../../src/ingest/thread/ingest-host.ts';
 import type { IngestOptions } from '../../src/ingest/thread/ingest-options.ts';
 import { type Connection, connect } from '../../src/kube/client/connection.ts';
 import { resourcePath } from '../../src/kube/http/resource-path.ts';
-import { type SimCluster, type SimOptions, startSimCluster } from '../../src/sim/sim-cluster.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
 import type { ResourceState } from '../../src/store/types/progress.ts';
 import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';

@@ -1,6 +1,6 @@
 /** F21, F23 and F26 to F31: what servers and proxies refuse. */
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimCluster } from '../../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../../sim/sim-cluster.ts';
 import { configMap, faultBench, startFaultBench } from './fault-bench.ts';
 import { widget, widgetCrd, widgets } from './widgets.ts';
 

@@ -117,7 +117,7 @@ test.each<[string, Machine, string]>([
 
 test('where the program is started without npm, it says that packages are missing', () => {
   const folder = temporaryDirectory('fresh');
-  cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
+  for (const part of ['sim', 'src']) cpSync(join(root, part), join(folder, part), { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   const program = [join(folder, 'src/portolan.js'), '--version'];
   const { status, stdout, stderr } = spawnSync(process.execPath, program, { encoding: 'utf8' });

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startSimCluster } from '../../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../../sim/sim-cluster.ts';
 import { type RunningGateway, runGateway } from '../kit/gateway.ts';
 import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
 

@@ -3,7 +3,7 @@
  * again soon after its recovery, although what hung is never answered.
  */
 import { onTestFinished, test } from 'vitest';
-import { startSimCluster } from '../../src/sim/sim-cluster.ts';
+import { startSimCluster } from '../../sim/sim-cluster.ts';
 import { type ControlPlane, startControlPlane } from '../kit/control-plane.ts';
 import { describeOn, mainServer } from '../kit/real-servers.ts';
 import { fallsIllAndRecovers, isIllFromTheStart, type SickCluster } from '../kit/sick-gateway.ts';

@@ -6,7 +6,7 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { type SimCluster, startSimCluster } from '../../src/sim/sim-cluster.ts';
+import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import {
   type CommandOptions,
   commandsOf,

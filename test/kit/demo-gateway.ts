@@ -1,6 +1,6 @@
 /** A gateway over the demo world, for the tests of a file. */
 import { afterAll, beforeAll } from 'vitest';
-import { type SimCluster, startSimCluster } from '../../src/sim/sim-cluster.ts';
+import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import { type RunningGateway, runGateway } from './gateway.ts';
 import { kubeconfigFolder } from './kubeconfig-file.ts';
 

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
+import { type SimCluster, type SimOptions, startSimCluster } from '../../sim/sim-cluster.ts';
 import { type Random, systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { syntheticUid } from '../../src/catalog/resources/synthetic-identity.ts';
@@ -14,7 +15,6 @@ import {
   type ConnectionAnswer,
   connect,
 } from '../../src/kube/client/connection.ts';
-import { type SimCluster, type SimOptions, startSimCluster } from '../../src/sim/sim-cluster.ts';
 import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
 import { eventually } from './eventually.ts';
 import { kubeconfigFolder } from './kubeconfig-file.ts';

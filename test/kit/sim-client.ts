@@ -1,6 +1,7 @@
 /** A minimal client for tests against the simulated cluster: fetch, JSON, and watches read line by line. */
+
+import { asObject, asString, type JsonObject, parseJson } from '../../sim/objects/json.ts';
 import { must } from '../../src/base/must.ts';
-import { asObject, asString, type JsonObject, parseJson } from '../../src/sim/objects/json.ts';
 
 export interface Answer {
   readonly status: number;

@@ -1,11 +1,11 @@
 /** The simulated cluster's resources, described as ingest describes them. */
 
+import { type SimOptions, startSimCluster } from '../../sim/sim-cluster.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 import { relationTexts } from '../../src/cli/relation-texts.ts';
 import { describeCluster } from '../../src/ingest/cluster/describe-cluster.ts';
 import { connect } from '../../src/kube/client/connection.ts';
 import { RestClient } from '../../src/kube/client/rest-client.ts';
-import { type SimOptions, startSimCluster } from '../../src/sim/sim-cluster.ts';
 import { kubeconfigFolder } from './kubeconfig-file.ts';
 
 /** Starts a simulated cluster, describes what it serves with the relations that `portolan demo` or a plain gateway reads, and ends it. */

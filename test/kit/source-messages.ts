@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const source = fileURLToPath(new URL('../../src/', import.meta.url));
+const folders = ['src', 'sim'].map((name) => fileURLToPath(new URL(`../../${name}/`, import.meta.url)));
 /** Shorter literals say too little. */
 const leastCharacters = 12;
 
@@ -18,9 +18,10 @@ export function sourceText(): string {
 }
 
 function sourceFiles(): readonly string[] {
-  return readdirSync(source, { recursive: true, encoding: 'utf8' })
+  return folders
+    .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)))
     .filter((file) => /\.[jt]s$/.test(file) && !file.endsWith('.test.ts') && !file.includes('generated'))
-    .map((file) => readFileSync(join(source, file), 'utf8'));
+    .map((file) => readFileSync(file, 'utf8'));
 }
 
 function patternsIn(text: string): RegExp[] {

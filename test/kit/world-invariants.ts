@@ -1,7 +1,7 @@
 /** What must hold in every state in which the demo world comes to rest. Reads the objects as a client sees them. */
-import { asArray, asObject, asString, at, isObject, type JsonObject } from '../../src/sim/objects/json.ts';
-import { labelSelectorOf } from '../../src/sim/resources/label-selector.ts';
-import { quantityOf } from '../../src/sim/resources/quantity.ts';
+import { asArray, asObject, asString, at, isObject, type JsonObject } from '../../sim/objects/json.ts';
+import { labelSelectorOf } from '../../sim/resources/label-selector.ts';
+import { quantityOf } from '../../sim/resources/quantity.ts';
 
 export interface WorldObject {
   /** As `pods` or `deployments.apps`. */

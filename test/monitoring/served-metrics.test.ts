@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dashboard } from '../../deploy/dashboard.ts';
-import { type SimCluster, startSimCluster } from '../../src/sim/sim-cluster.ts';
+import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import { eventually } from '../kit/eventually.ts';
 import { type RunningGateway, runGateway } from '../kit/gateway.ts';
 import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';

@@ -1,10 +1,10 @@
 /** The cluster of a command that is about one: that of the options, or a simulated one for the time of the command. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { spawnSimCluster } from '../../../sim/spawn-sim.ts';
 import { temporaryFolder } from '../../base/temporary-folder.ts';
 import type { Config } from '../../config/options.ts';
 import type { ClusterOptions } from '../../kube/client/connection.ts';
-import { spawnSimCluster } from '../../sim/spawn-sim.ts';
 import { type ClusterConfig, oneClusterOf } from './clusters-of.ts';
 
 /** @throws PortolanError CONFIGURATION for several clusters, and what `work` throws. */

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type SimCluster, startSimCluster } from '../../../sim/sim-cluster.ts';
 import { type RunningGateway, runGateway } from '../../../test/kit/gateway.ts';
 import { kubeconfigFolder } from '../../../test/kit/kubeconfig-file.ts';
 import {
@@ -12,7 +13,6 @@ import {
   sendStatus,
   startLoopbackServer,
 } from '../../../test/kit/loopback-server.ts';
-import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import type { RemoteConfig } from './gateway-client.ts';
 import { status, statusTable } from './status.ts';
 import type { StatusReport, StatusRow } from './status-report.ts';

@@ -5,13 +5,13 @@ import { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
+import { type SimCluster, startSimCluster } from '../../../sim/sim-cluster.ts';
 import { startCutProxy } from '../../../test/kit/cut-proxy.ts';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { type RunningGateway, runGateway } from '../../../test/kit/gateway.ts';
 import { data } from '../../../test/kit/graphql-client.ts';
 import { kubeconfigFolder } from '../../../test/kit/kubeconfig-file.ts';
 import { sendJson, startLoopbackServer } from '../../../test/kit/loopback-server.ts';
-import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import { type WatchFlags, watch } from './watch.ts';
 
 const undo: (() => unknown)[] = [];

@@ -2,13 +2,13 @@
 
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { SimCluster } from '../../../sim/sim-cluster.ts';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { configMap, equal, type RunningHost, ready, run, simulated } from '../../../test/kit/ingest-bench.ts';
 import { storedObjects } from '../../../test/kit/reflector-bench.ts';
 import { temporaryDirectory } from '../../../test/kit/temporary-directory.ts';
 import { must } from '../../base/must.ts';
 import { requireReady } from '../../query/read/readiness.ts';
-import type { SimCluster } from '../../sim/sim-cluster.ts';
 import { openReader } from '../../store/read/reader.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { Lease } from '../../store/types/lease.ts';

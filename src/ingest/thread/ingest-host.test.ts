@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
+import { startSimCluster } from '../../../sim/sim-cluster.ts';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { configMap, equal, quick, ready, run, simulated } from '../../../test/kit/ingest-bench.ts';
 import { kubeconfigFolder } from '../../../test/kit/kubeconfig-file.ts';
@@ -9,7 +10,6 @@ import { storedObjects } from '../../../test/kit/reflector-bench.ts';
 import { must } from '../../base/must.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import type { ConnectionAnswer } from '../../kube/client/connection.ts';
-import { startSimCluster } from '../../sim/sim-cluster.ts';
 
 const widgetsKey = 'widgets.shop.example.com';
 function widgetCrd(properties: object = { size: { type: 'integer' } }, more: object = {}): Record<string, unknown> {

@@ -3,11 +3,11 @@
 import { closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { type SimCluster, startSimCluster } from '../../../sim/sim-cluster.ts';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { kubeconfigFolder } from '../../../test/kit/kubeconfig-file.ts';
 import { storedObjects } from '../../../test/kit/reflector-bench.ts';
 import { temporaryDirectory } from '../../../test/kit/temporary-directory.ts';
-import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import { Database } from '../../store/sqlite/database.ts';
 import { type IngestHandle, startIngest } from './start-ingest.ts';
 

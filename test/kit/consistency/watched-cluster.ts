@@ -1,7 +1,8 @@
 /** The API server of the consistency test: its objects, and what goes wrong with it. */
+
+import type { FaultSwitches } from '../../../sim/objects/faults.ts';
+import { type SimCluster, type SimOptions, startSimCluster } from '../../../sim/sim-cluster.ts';
 import { must } from '../../../src/base/must.ts';
-import type { FaultSwitches } from '../../../src/sim/objects/faults.ts';
-import { type SimCluster, type SimOptions, startSimCluster } from '../../../src/sim/sim-cluster.ts';
 import type { Dice } from '../../fuzz/dice.ts';
 import { type KubeconfigFolder, kubeconfigFolder } from '../kubeconfig-file.ts';
 import { seededRandom } from '../seeded-random.ts';

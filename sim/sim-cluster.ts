@@ -1,0 +1,290 @@
+/**
+ * A simulated cluster: store, API, HTTP server, garbage collection and CRDs. It can also have a demo world with controllers.
+ *
+ * Life: all objects exist before the server listens. `close` ends controllers, watches, timers and sockets, and is idempotent.
+ * One process may run any number of clusters.
+ */
+import { stringify } from 'yaml';
+import { type Clock, type Random, systemClock } from '../src/base/clock.ts';
+import { type Logger, silentLogger } from '../src/base/log.ts';
+import { Callers, type SimUser } from './access/callers.ts';
+import { Rbac } from './access/rbac.ts';
+import { GarbageCollector } from './api/garbage-collector.ts';
+import { Lister } from './api/list-objects.ts';
+import {
+  type DeleteRequest,
+  type DeleteResult,
+  ObjectApi,
+  type PatchKind,
+  type WriteOptions,
+} from './api/object-api.ts';
+import { builtinResources } from './builtin/builtin-resources.ts';
+import { CrdManager } from './crd/crd-manager.ts';
+import { podsPerNode } from './demo/demo-cluster-parts.ts';
+import { type DemoWorld, startDemoWorld, startWorkloadControllers } from './demo/demo-world.ts';
+import { ApiServer } from './http/api-server.ts';
+import { parseResourcePath } from './http/request-info.ts';
+import { ResourceHandlers } from './http/resource-handlers.ts';
+import { fasterClock } from './objects/faster-clock.ts';
+import { Faults } from './objects/faults.ts';
+import { asString, at, isObject, type JsonObject } from './objects/json.ts';
+import { ObjectStore, type StoreBackup } from './objects/object-store.ts';
+import { seededRandom } from './objects/seeded-random.ts';
+import { statusErrors } from './objects/status-error.ts';
+import { ResourceRegistry } from './resources/resource-registry.ts';
+import type { ServedResource } from './resources/served-resource.ts';
+
+export interface SimFeatures {
+  /** Aggregated discovery; on unless false. */
+  readonly aggregatedDiscovery?: boolean;
+  /** OpenAPI v3; on unless false. */
+  readonly openapiV3?: boolean;
+  /** Streaming lists; on unless false. */
+  readonly watchList?: boolean;
+  /** A bearer token that every request must carry; without it, all requests are accepted. */
+  readonly token?: string;
+  /** The users by token; RBAC authorizes their requests. Without users, every authenticated caller may do everything. */
+  readonly users?: readonly SimUser[];
+  /** Milliseconds between bookmarks; 5000 by default. */
+  readonly bookmarkMs?: number;
+  /** Answers a watch from an expired version with HTTP 410 instead of an ERROR event. */
+  readonly expiredAsHttp?: boolean;
+}
+
+export interface SimOptions {
+  /** 0, the default, takes any free port. */
+  readonly port?: number;
+  readonly host?: '127.0.0.1';
+  readonly clock?: Clock;
+  /** The source of names, uids and demo events; fixed seed by default. */
+  readonly random?: Random;
+  readonly objects?: 'empty' | 'demo';
+  /** Whether controllers create the Pods of workloads without a demo world. The demo world always has them. */
+  readonly controllers?: boolean;
+  /** The approximate number of Pods in the demo world; 2000 by default. */
+  readonly pods?: number;
+  /** The number of Nodes in the demo world; 24 by default, and more for more than 2160 Pods. */
+  readonly nodes?: number;
+  /** Whether objects in the demo world also change by themselves. */
+  readonly churn?: boolean;
+  /** CustomResourceDefinitions to create at the start. */
+  readonly crds?: readonly unknown[];
+  readonly features?: SimFeatures;
+  /** The number of events kept for each resource; 10000 by default. */
+  readonly historyEvents?: number;
+  /**
+   * The limit, in bytes of JSON, of the old versions kept for watches and pages, over all resources. Default: 2 MiB for the demo world,
+   * 128 MiB otherwise. A watch from an older version is answered with 410.
+   */
+  readonly historyBytes?: number;
+  /** How many times faster than the clock the time of the demo world passes; 1 by default. Sockets and watches keep the clock. */
+  readonly worldSpeed?: number;
+  readonly log?: Logger;
+}
+
+/** The path of an object or of a collection such as `/api/v1/namespaces/default/pods`. */
+export type ObjectPath = string;
+
+export interface SimCluster {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  /** The number of open watches. */
+  readonly openWatches: number;
+  /** The switches for injected faults. */
+  readonly faults: Faults;
+  /** The number of received requests. */
+  readonly requests: number;
+  /** A kubeconfig in YAML for this cluster. */
+  kubeconfig(): string;
+  /** Ends sockets, timers and controllers. Idempotent. */
+  close(): Promise<void>;
+  /** Drops all history: older watches, continue tokens and exact versions are answered with 410. */
+  compact(): void;
+  /** Creates an object in the collection given by apiVersion, kind and metadata.namespace. Throws StatusError. */
+  create(object: JsonObject, options?: WriteOptions): JsonObject;
+  /** Replaces an object. */
+  update(object: JsonObject, options?: WriteOptions): JsonObject;
+  /** Patches the object at a path such as `/api/v1/namespaces/a/pods/b`, with an optional subresource. */
+  patch(path: ObjectPath, patch: unknown, kind?: PatchKind, options?: WriteOptions & { force?: boolean }): JsonObject;
+  /** Deletes the object at a path. */
+  delete(path: ObjectPath, request?: DeleteRequest): DeleteResult;
+  /** The object at a path, or undefined. Shared with the store: do not change it. */
+  get(path: ObjectPath): JsonObject | undefined;
+  /** The objects in the collection at a path, in key order. Shared with the store: do not change them. */
+  list(path: ObjectPath): JsonObject[];
+  /** A backup of all objects with their revision. */
+  save(): StoreBackup;
+  /**
+   * Restores a backup, as from a restored etcd: the revision falls, history is dropped, watches are cut. Not supported while
+   * controllers run. The custom resource definitions must be those of the backup.
+   */
+  restore(backup: StoreBackup): void;
+  /** Cuts the connections of all open watches. */
+  dropWatches(): void;
+  /** While false, every request is answered with 503. */
+  setAvailable(available: boolean): void;
+}
+
+/** Starts a cluster; resolves when it listens. */
+export async function startSimCluster(options: SimOptions = {}): Promise<SimCluster> {
+  const { clock = systemClock, random = seededRandom(1), features = {}, log = silentLogger } = options;
+  const host = options.host ?? '127.0.0.1';
+  const demo = options.objects === 'demo';
+  const store = new ObjectStore({
+    historyEvents: options.historyEvents ?? 10_000,
+    historyBytes: options.historyBytes ?? (demo ? 2 : 128) * 2 ** 20,
+    // The demo world has one reader, and rather little memory than fast repeated lists.
+    keepTexts: !demo,
+  });
+  const registry = new ResourceRegistry();
+  registry.replace([], builtinResources());
+  const worldClock = options.worldSpeed === undefined ? clock : fasterClock(clock, options.worldSpeed);
+  const api = new ObjectApi({ store, clock: worldClock, random, gracefulPods: demo });
+  const lister = new Lister(store, clock);
+  const crds = new CrdManager(api, registry);
+  const collector = new GarbageCollector(api, registry);
+  const faults = new Faults();
+  const callers = new Callers(features.token, features.users);
+  const rbac = new Rbac(store);
+  const served = {
+    watchList: features.watchList ?? true,
+    bookmarkMs: features.bookmarkMs ?? 5000,
+    expiredAsHttp: features.expiredAsHttp ?? false,
+    callers,
+    rbac,
+  };
+  const handlers = new ResourceHandlers(api, lister, clock, served, faults);
+  registry.onWithdrawn((withdrawn) => handlers.endWatches(withdrawn));
+  const compact = (): void => {
+    store.compact();
+    lister.compact();
+  };
+
+  const place = (path: ObjectPath): { resource: ServedResource; namespace: string; name: string; status: boolean } => {
+    const about = parseResourcePath(path);
+    const resource = about && registry.find(about.group, about.version, about.plural);
+    if (!about || !resource) throw statusErrors.noSuchPath();
+    return {
+      resource,
+      namespace: about.namespace ?? '',
+      name: about.name ?? '',
+      status: about.subresource === 'status',
+    };
+  };
+  const resourceOf = (object: JsonObject): { resource: ServedResource; namespace: string } => {
+    const [version = '', group = ''] = asString(object.apiVersion).split('/').reverse();
+    const resource = registry.findKind(group, asString(object.kind), version);
+    if (!resource) throw statusErrors.noSuchPath();
+    return {
+      resource,
+      namespace: resource.namespaced ? asString(at(object, 'metadata', 'namespace')) || 'default' : '',
+    };
+  };
+  const create = (object: JsonObject, write: WriteOptions = {}): JsonObject => {
+    const { resource, namespace } = resourceOf(object);
+    return resource.view.convert(api.create(resource, namespace, object, write).object);
+  };
+
+  for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system']) {
+    create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { fieldManager: 'kube-apiserver' });
+  }
+  for (const crd of options.crds ?? []) if (isObject(crd)) create(crd, { fieldManager: 'kubectl' });
+  let world: DemoWorld | undefined;
+  if (demo) {
+    world = startDemoWorld({
+      api,
+      registry,
+      clock: worldClock,
+      random,
+      log,
+      pods: options.pods ?? 2000,
+      nodes: options.nodes ?? Math.max(24, Math.ceil((options.pods ?? 2000) / podsPerNode)),
+      churn: options.churn ?? false,
+    });
+    compact();
+  } else if (options.controllers === true) {
+    world = startWorkloadControllers({ api, registry, clock: worldClock, random, log });
+  }
+
+  const server = new ApiServer({
+    registry,
+    handlers,
+    log,
+    faults,
+    aggregatedDiscovery: features.aggregatedDiscovery ?? true,
+    openapiV3: features.openapiV3 ?? true,
+    callers,
+    rbac,
+  });
+  const port = await server.listen(options.port ?? 0, host);
+  const url = `http://${host}:${port}`;
+  const token = features.token ?? features.users?.[0]?.token ?? 'simulated';
+  log.info({ url }, 'the simulated cluster listens');
+  let closing: Promise<void> | undefined;
+
+  return {
+    url,
+    get openWatches() {
+      return handlers.watchCount;
+    },
+    get requests() {
+      return server.requests;
+    },
+    kubeconfig: () => kubeconfigOf(url, token),
+    close: () => {
+      closing ??= (async () => {
+        await world?.stop();
+        collector.stop();
+        crds.stop();
+        await server.close();
+      })();
+      return closing;
+    },
+    faults,
+    compact,
+    save: () => store.save(),
+    restore: (backup) => {
+      store.restore(backup);
+      lister.compact();
+      handlers.dropWatches();
+    },
+    create,
+    update: (object, write = {}) => {
+      const { resource, namespace } = resourceOf(object);
+      const name = asString(at(object, 'metadata', 'name'));
+      return resource.view.convert(api.update(resource, namespace, name, object, write).object);
+    },
+    patch: (path, patch, kind = 'merge', write = {}) => {
+      const { resource, namespace, name, status } = place(path);
+      const done = api.patch(resource, namespace, name, kind, patch, { subresource: status ? 'status' : '', ...write });
+      return resource.view.convert(done.object);
+    },
+    delete: (path, request) => {
+      const { resource, namespace, name } = place(path);
+      return api.delete(resource, namespace, name, request);
+    },
+    get: (path) => {
+      const { resource, namespace, name } = place(path);
+      const stored = store.get(resource.storage, namespace, name);
+      return stored && resource.view.convert(stored.object);
+    },
+    list: (path) => {
+      const { resource, namespace } = place(path);
+      const found = store.list(resource.storage, namespace === '' ? undefined : namespace);
+      return found.map((stored) => resource.view.convert(stored.object));
+    },
+    dropWatches: () => handlers.dropWatches(),
+    setAvailable: (available) => server.setAvailable(available),
+  };
+}
+
+function kubeconfigOf(url: string, token: string): string {
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'simulated', cluster: { server: url } }],
+    users: [{ name: 'simulated', user: { token } }],
+    contexts: [{ name: 'simulated', context: { cluster: 'simulated', user: 'simulated', namespace: 'default' } }],
+    'current-context': 'simulated',
+  });
+}
