@@ -8,6 +8,7 @@
  *   OUT/src/portolan.js          the way in, as it is in src; kubectl-portolan.js beside it is the kubectl plugin
  *   OUT/src/bundle/*.js          the threads: main.js and a *.worker.js each, and the modules that they share
  *   OUT/src/bundle/modules/      what `portolan client-config` prints
+ *   OUT/src/bundle/tables/       the built-in kinds of the demo's cluster
  *
  * Files that the sources read by their place have the same place from the bundle as they have from the sources. better-sqlite3 stays
  * a package, because it is compiled for the machine that it is installed on.
@@ -78,6 +79,7 @@ export async function writeBundle(out: string): Promise<Bundle> {
   const entry = readFileSync(join(root, 'src', 'portolan.js'), 'utf8');
   writeFileSync(join(out, 'src', 'portolan.js'), entry.replace("'./main.ts'", "'./bundle/main.js'"), { mode: 0o755 });
   cpSync(join(root, 'src', 'graphql', 'client', 'modules'), join(target, 'modules'), { recursive: true });
+  cpSync(join(root, 'sim', 'schema', 'tables'), join(target, 'tables'), { recursive: true });
   for (const part of ['operations', 'relations.yaml']) {
     cpSync(join(root, 'schema', part), join(out, 'schema', part), { recursive: true });
   }

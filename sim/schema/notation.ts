@@ -1,5 +1,5 @@
 /**
- * The notation in which the built-in kinds are written down, and its expansion to OpenAPI definitions.
+ * The notation in which the built-in kinds are written down (the files in `tables`), and its expansion to OpenAPI definitions.
  *
  *   group apps/v1 package=io.k8s.api.apps.v1
  *   kind Deployment deployments short=deploy scope=ns sub=status,scale -- What it is.
