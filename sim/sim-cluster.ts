@@ -22,11 +22,11 @@ import { builtinResources } from './builtin/builtin-resources.ts';
 import { CrdManager } from './crd/crd-manager.ts';
 import { podsPerNode } from './demo/demo-cluster-parts.ts';
 import { type DemoWorld, startDemoWorld, startWorkloadControllers } from './demo/demo-world.ts';
+import type { AnswerHooks } from './http/answer-hooks.ts';
 import { ApiServer } from './http/api-server.ts';
 import { parseResourcePath } from './http/request-info.ts';
 import { ResourceHandlers } from './http/resource-handlers.ts';
 import { fasterClock } from './objects/faster-clock.ts';
-import { Faults } from './objects/faults.ts';
 import { asString, at, isObject, type JsonObject } from './objects/json.ts';
 import { ObjectStore, type StoreBackup } from './objects/object-store.ts';
 import { seededRandom } from './objects/seeded-random.ts';
@@ -80,6 +80,7 @@ export interface SimOptions {
   /** How many times faster than the clock the time of the demo world passes; 1 by default. Sockets and watches keep the clock. */
   readonly worldSpeed?: number;
   readonly log?: Logger;
+  readonly hooks?: AnswerHooks;
 }
 
 /** The path of an object or of a collection such as `/api/v1/namespaces/default/pods`. */
@@ -90,8 +91,6 @@ export interface SimCluster {
   readonly url: string;
   /** The number of open watches. */
   readonly openWatches: number;
-  /** The switches for injected faults. */
-  readonly faults: Faults;
   /** The number of received requests. */
   readonly requests: number;
   /** A kubeconfig in YAML for this cluster. */
@@ -143,7 +142,6 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
   const lister = new Lister(store, clock);
   const crds = new CrdManager(api, registry);
   const collector = new GarbageCollector(api, registry);
-  const faults = new Faults();
   const callers = new Callers(features.token, features.users);
   const rbac = new Rbac(store);
   const served = {
@@ -153,7 +151,7 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
     callers,
     rbac,
   };
-  const handlers = new ResourceHandlers(api, lister, clock, served, faults);
+  const handlers = new ResourceHandlers(api, lister, clock, served, options.hooks);
   registry.onWithdrawn((withdrawn) => handlers.endWatches(withdrawn));
   const compact = (): void => {
     store.compact();
@@ -210,7 +208,7 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
     registry,
     handlers,
     log,
-    faults,
+    hooks: options.hooks,
     aggregatedDiscovery: features.aggregatedDiscovery ?? true,
     openapiV3: features.openapiV3 ?? true,
     callers,
@@ -240,7 +238,6 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
       })();
       return closing;
     },
-    faults,
     compact,
     save: () => store.save(),
     restore: (backup) => {

@@ -6,7 +6,7 @@ import type { LogLevel } from '../src/base/log.ts';
 import type { SimOptions } from './sim-cluster.ts';
 
 /** The options that can be cloned to another thread. */
-export interface SpawnedSimOptions extends Omit<SimOptions, 'clock' | 'random' | 'log'> {
+export interface SpawnedSimOptions extends Omit<SimOptions, 'clock' | 'random' | 'log' | 'hooks'> {
   readonly logLevel?: LogLevel;
 }
 

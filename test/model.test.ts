@@ -8,8 +8,8 @@
  * operations and the faults; their timing on the network depends on the machine.
  */
 import { expect, test } from 'vitest';
-import type { FaultSwitches } from '../sim/objects/faults.ts';
 import { configMap, configMaps, type FaultBench, faultBench } from './faults/fault-bench.ts';
+import type { FaultSwitches } from './kit/faults/faults.ts';
 import { seededRandom } from './kit/seeded-random.ts';
 
 const steps = 60;

@@ -1,7 +1,7 @@
 /**
  * The HTTP server: routes each request of one node:http server to its handler.
  *
- * Order, as in a real server: availability -> injected faults -> health -> authentication -> authorization -> version -> OpenAPI
+ * Order, as in a real server: availability -> hooks -> health -> authentication -> authorization -> version -> OpenAPI
  * and discovery -> the resource. Every failure is a Status. Never: holds state besides open sockets.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -11,12 +11,11 @@ import type { Logger } from '../../src/base/log.ts';
 import type { Callers } from '../access/callers.ts';
 import type { Rbac } from '../access/rbac.ts';
 import { versionInfo } from '../builtin/kubernetes-version.ts';
-import type { Faults } from '../objects/faults.ts';
 import { statusErrors } from '../objects/status-error.ts';
 import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import type { AnswerHooks } from './answer-hooks.ts';
 import { authorize } from './authorize.ts';
 import { Discovery } from './discovery.ts';
-import { FaultAnswers } from './fault-answers.ts';
 import { OpenApi, type OpenApiDocument } from './openapi.ts';
 import { parseResourcePath } from './request-info.ts';
 import type { ResourceHandlers } from './resource-handlers.ts';
@@ -26,7 +25,7 @@ export interface ApiServerOptions {
   readonly registry: ResourceRegistry;
   readonly handlers: ResourceHandlers;
   readonly log: Logger;
-  readonly faults: Faults;
+  readonly hooks: AnswerHooks | undefined;
   readonly aggregatedDiscovery: boolean;
   readonly openapiV3: boolean;
   readonly callers: Callers;
@@ -37,7 +36,6 @@ export class ApiServer {
   readonly #options: ApiServerOptions;
   readonly #discovery: Discovery;
   readonly #openapi: OpenApi;
-  readonly #faults: FaultAnswers;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #available = true;
@@ -47,7 +45,6 @@ export class ApiServer {
     this.#options = options;
     this.#discovery = new Discovery(options.registry);
     this.#openapi = new OpenApi(options.registry);
-    this.#faults = new FaultAnswers(options.faults);
     this.#server = createServer({ keepAlive: true, noDelay: true, requestTimeout: 0 }, (request, response) => {
       void this.#serve(request, response);
     });
@@ -102,8 +99,7 @@ export class ApiServer {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const path = url.pathname.length > 1 ? url.pathname.replace(/\/+$/, '') : url.pathname;
     const about = parseResourcePath(path);
-    if (this.#faults.answer(request, response, about, url.searchParams)) return;
-    this.#faults.reveal(about, url.searchParams);
+    if (this.#options.hooks?.request(request, response, about, url.searchParams)) return;
     const probe = /^\/(healthz|readyz|livez)(\/|$)/.test(path);
     if (probe) return sendText(response, 200, 'ok', { 'Content-Type': 'text/plain; charset=utf-8' });
     const caller = this.#options.callers.identify(request.headers.authorization);
@@ -119,8 +115,8 @@ export class ApiServer {
     if (request.method === 'GET' || request.method === 'HEAD') {
       const found = this.#discovery.answer(path, accept, this.#options.aggregatedDiscovery);
       if (found) {
-        const stale = this.#faults.staleDiscovery(path, found.body);
-        if (stale) return sendJson(response, 200, stale, { 'Content-Type': found.headers['Content-Type'] ?? '' });
+        const other = this.#options.hooks?.discovery(path, found.body);
+        if (other) return sendJson(response, 200, other, { 'Content-Type': found.headers['Content-Type'] ?? '' });
         const etag = found.headers.ETag;
         if (etag !== undefined && request.headers['if-none-match'] === etag) {
           response.writeHead(304, { ETag: etag }).end();

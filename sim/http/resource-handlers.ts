@@ -8,7 +8,6 @@ import { answerReview } from '../access/reviews.ts';
 import { checkResourceVersion, type Lister, type ListQuery } from '../api/list-objects.ts';
 import type { ObjectApi, PatchKind, WriteOptions } from '../api/object-api.ts';
 import { readScale, writeScale } from '../api/scale.ts';
-import type { Faults } from '../objects/faults.ts';
 import { isObject, type JsonObject, parseJson, sortedJsonText } from '../objects/json.ts';
 import type { Stored } from '../objects/object-store.ts';
 import { statusErrors } from '../objects/status-error.ts';
@@ -16,8 +15,7 @@ import { parseFieldSelector } from '../resources/field-selector.ts';
 import { parseLabelSelector } from '../resources/label-selector.ts';
 import { apiVersionOf, type ServedResource } from '../resources/served-resource.ts';
 import { acceptedShape } from './accepted-shape.ts';
-import { faultyList } from './faulty-list.ts';
-import { FaultyWire } from './faulty-wire.ts';
+import type { AnswerHooks } from './answer-hooks.ts';
 import { metadataOnlyText } from './partial-metadata.ts';
 import type { ResourcePath } from './request-info.ts';
 import { deleteRequest, includeObject, initialEventsOf, isTrue, listQuery, writeOptions } from './request-options.ts';
@@ -45,15 +43,15 @@ export class ResourceHandlers {
   readonly #lister: Lister;
   readonly #clock: Clock;
   readonly #features: HandlerFeatures;
-  readonly #faults: Faults;
+  readonly #hooks: AnswerHooks | undefined;
   readonly #watches = new Set<WatchStream>();
 
-  constructor(api: ObjectApi, lister: Lister, clock: Clock, features: HandlerFeatures, faults: Faults) {
+  constructor(api: ObjectApi, lister: Lister, clock: Clock, features: HandlerFeatures, hooks?: AnswerHooks) {
     this.#api = api;
     this.#lister = lister;
     this.#clock = clock;
     this.#features = features;
-    this.#faults = faults;
+    this.#hooks = hooks;
   }
 
   /** Ends the watches of resources that were withdrawn or changed. */
@@ -247,7 +245,7 @@ export class ResourceHandlers {
     const kind = partial ? 'PartialObjectMetadataList' : resource.listKind;
     const frame = listFrame(resource.custom && !partial, { kind, apiVersion, metadata });
     const body = listPieces(frame, page.items, itemText(resource, partial));
-    const left = faultyList(this.#faults, resource.plural, response, body);
+    const left = this.#hooks ? this.#hooks.list(resource.plural, response, body) : body;
     if (left) await sendPieces(response, left);
   }
 
@@ -281,7 +279,7 @@ export class ResourceHandlers {
         clock: this.#clock,
         bookmarkMs: this.#features.bookmarkMs,
         expiredAsHttp: this.#features.expiredAsHttp,
-        wire: new FaultyWire(this.#faults, resource.plural, response),
+        wire: this.#hooks?.watch(resource.plural, response) ?? response,
         textOf,
       },
     );

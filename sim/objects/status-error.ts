@@ -90,10 +90,6 @@ export const statusErrors = {
     new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {}),
   unsupportedMediaType: (message: string): StatusError => new StatusError(415, 'UnsupportedMediaType', message),
   expired: (message: string): StatusError => new StatusError(410, 'Expired', message),
-  tooManyRequests: (retryAfterSeconds: number): StatusError =>
-    new StatusError(429, 'TooManyRequests', 'the server has received too many requests, please try again later', {
-      retryAfterSeconds,
-    }),
   unavailable: (): StatusError =>
     new StatusError(503, 'ServiceUnavailable', 'the server is currently unable to handle the request'),
   tooLargeResourceVersion: (wanted: number, current: number): StatusError =>

@@ -9,7 +9,7 @@
 
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { type SimCluster, type SimOptions, startSimCluster } from '../../sim/sim-cluster.ts';
+import type { SimCluster, SimOptions } from '../../sim/sim-cluster.ts';
 import { type Random, systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { must } from '../../src/base/must.ts';
@@ -22,6 +22,7 @@ import { Database } from '../../src/store/sqlite/database.ts';
 import type { ResourceState } from '../../src/store/types/progress.ts';
 import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
 import { eventually } from '../kit/eventually.ts';
+import { type FaultyCluster, startFaultyCluster } from '../kit/faults/faulty-cluster.ts';
 import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
 import { storedObjects } from '../kit/reflector-bench.ts';
 import { temporaryDirectory } from '../kit/temporary-directory.ts';
@@ -51,7 +52,7 @@ export interface FaultBenchOptions {
 }
 
 export interface FaultBench {
-  readonly sim: SimCluster;
+  readonly sim: FaultyCluster;
   readonly host: IngestHost;
   readonly writer: StoreWriter;
   readonly file: string;
@@ -88,9 +89,9 @@ export async function faultBench(options: FaultBenchOptions = {}): Promise<Fault
 /** Starts all of it, and waits for nothing: for what goes wrong at the first list. */
 export async function startFaultBench(
   options: FaultBenchOptions = {},
-  before: (sim: SimCluster) => void = () => {},
+  before: (sim: FaultyCluster) => void = () => {},
 ): Promise<FaultBench> {
-  const sim = await startSimCluster({ ...options.sim, features: { bookmarkMs: 20, ...options.sim?.features } });
+  const sim = await startFaultyCluster({ ...options.sim, features: { bookmarkMs: 20, ...options.sim?.features } });
   onTestFinished(() => sim.close());
   for (let index = 0; index < (options.objects ?? 3); index += 1) sim.create(configMap(`c${index}`));
   before(sim);
@@ -120,7 +121,7 @@ export async function startFaultBench(
 }
 
 function benchOf(
-  sim: SimCluster,
+  sim: FaultyCluster,
   host: IngestHost,
   writer: StoreWriter,
   file: string,

@@ -1,7 +1,7 @@
 /** F32 to F39, F50 and F53: lines and objects that are not as they should be, or are unusual. */
 import { expect, test } from 'vitest';
-import type { FaultNumber, FaultSwitches } from '../../sim/objects/faults.ts';
 import { Database } from '../../src/store/sqlite/database.ts';
+import type { FaultNumber, FaultSwitches } from '../kit/faults/faults.ts';
 import { type FaultBench, faultBench, startFaultBench } from './fault-bench.ts';
 import { widget, widgetCrd } from './widgets.ts';
 

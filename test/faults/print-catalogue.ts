@@ -39,10 +39,10 @@ In the list below, \`test/model\` means that the model plays the fault, alone an
 
 ## Faults in your own tests
 
-The simulated cluster has a switch for each fault of a server:
+\`startFaultyCluster\` of \`test/kit/faults/faulty-cluster.ts\` starts the simulated cluster with a switch for each fault of a server:
 
 \`\`\`ts
-const sim = await startSimCluster();
+const sim = await startFaultyCluster();
 sim.faults.set({ F12: { resource: 'pods', form: 'cut', times: 2 } });
 sim.faults.struck('F12'); // how often it has occurred
 sim.faults.clear();

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { type SimCluster, type SimOptions, startSimCluster } from '../../sim/sim-cluster.ts';
+import type { SimCluster, SimOptions } from '../../sim/sim-cluster.ts';
 import { type Random, systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { syntheticUid } from '../../src/catalog/resources/synthetic-identity.ts';
@@ -17,14 +17,15 @@ import {
 } from '../../src/kube/client/connection.ts';
 import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
 import { eventually } from './eventually.ts';
+import { type FaultyCluster, startFaultyCluster } from './faults/faulty-cluster.ts';
 import { kubeconfigFolder } from './kubeconfig-file.ts';
 import { storedObjects } from './reflector-bench.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 export const quick = { debounceMs: 20, settleMs: [20, 50, 100, 500], rediscoverMs: 60_000 };
 
-export async function simulated(options: SimOptions = {}): Promise<{ sim: SimCluster; options: ClusterOptions }> {
-  const sim = await startSimCluster({ ...options, features: { bookmarkMs: 50, ...options.features } });
+export async function simulated(options: SimOptions = {}): Promise<{ sim: FaultyCluster; options: ClusterOptions }> {
+  const sim = await startFaultyCluster({ ...options, features: { bookmarkMs: 50, ...options.features } });
   onTestFinished(() => sim.close());
   const folder = kubeconfigFolder();
   onTestFinished(() => folder.remove());

@@ -1,9 +1,10 @@
 /** The API server of the consistency test: its objects, and what goes wrong with it. */
 
-import type { FaultSwitches } from '../../../sim/objects/faults.ts';
-import { type SimCluster, type SimOptions, startSimCluster } from '../../../sim/sim-cluster.ts';
+import type { SimOptions } from '../../../sim/sim-cluster.ts';
 import { must } from '../../../src/base/must.ts';
 import type { Dice } from '../../fuzz/dice.ts';
+import type { FaultSwitches } from '../faults/faults.ts';
+import { type FaultyCluster, startFaultyCluster } from '../faults/faulty-cluster.ts';
 import { type KubeconfigFolder, kubeconfigFolder } from '../kubeconfig-file.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { kinds, type Shown, users } from './watched-objects.ts';
@@ -39,21 +40,21 @@ export const tokenUsers = users.map((user) => ({
  */
 export class SimulatedCluster implements WatchedCluster {
   readonly #folder: KubeconfigFolder = kubeconfigFolder();
-  #sim: SimCluster;
+  #sim: FaultyCluster;
   #starts = 1;
   readonly kubeconfig: string;
 
-  private constructor(sim: SimCluster) {
+  private constructor(sim: FaultyCluster) {
     this.#sim = sim;
     this.kubeconfig = this.#folder.file('config', sim.kubeconfig());
   }
 
   static async start(): Promise<SimulatedCluster> {
-    return new SimulatedCluster(await startSimCluster(simulated(0, 1)));
+    return new SimulatedCluster(await startFaultyCluster(simulated(0, 1)));
   }
 
   async create(_collection: string, manifest: object): Promise<void> {
-    this.#sim.create(manifest as Parameters<SimCluster['create']>[0]);
+    this.#sim.create(manifest as Parameters<FaultyCluster['create']>[0]);
   }
 
   async patch(path: string, patch: object): Promise<void> {
@@ -111,7 +112,7 @@ export class SimulatedCluster implements WatchedCluster {
     const port = Number(new URL(this.#sim.url).port);
     await this.#sim.close();
     this.#starts += 1;
-    this.#sim = await startSimCluster(simulated(port, this.#starts));
+    this.#sim = await startFaultyCluster(simulated(port, this.#starts));
     this.#sim.restore(backup);
   }
 }

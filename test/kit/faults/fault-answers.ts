@@ -1,16 +1,16 @@
 /** Faults that replace a response, and faults that change a request or a discovery document. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Faults, RequestKind } from '../objects/faults.ts';
-import { asArray, asObject, at, type JsonObject } from '../objects/json.ts';
-import { StatusError, statusErrors } from '../objects/status-error.ts';
+import type { ResourcePath } from '../../../sim/http/request-info.ts';
+import { sendText } from '../../../sim/http/respond.ts';
+import { asArray, asObject, at, type JsonObject } from '../../../sim/objects/json.ts';
+import { StatusError, statusErrors } from '../../../sim/objects/status-error.ts';
+import type { Faults, RequestKind } from './faults.ts';
 import { revealVersion } from './opaque-versions.ts';
-import type { ResourcePath } from './request-info.ts';
-import { sendText } from './respond.ts';
 
 const page = '<html><head><title>Bad Gateway</title></head><body><h1>The proxy has no answer</h1></body></html>\n';
 
 /** The kind of a request for a collection; undefined for all other requests. */
-export function requestKind(
+function requestKind(
   method: string | undefined,
   about: ResourcePath,
   params: URLSearchParams,
@@ -49,7 +49,9 @@ export class FaultAnswers {
     if (!allowed.includes(about.namespace ?? '') && faults.take('F27', plural))
       throw statusErrors.forbidden(about, '', 'the right was taken away');
     if (faults.on('F23', plural)?.on === kind) {
-      throw statusErrors.tooManyRequests(faults.take('F23', plural)?.retryAfterSeconds ?? 1);
+      const { retryAfterSeconds = 1 } = faults.take('F23', plural) ?? {};
+      const message = 'the server has received too many requests, please try again later';
+      throw new StatusError(429, 'TooManyRequests', message, { retryAfterSeconds });
     }
     const html = faults.take('F31', plural);
     if (html) {

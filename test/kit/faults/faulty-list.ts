@@ -1,7 +1,7 @@
 /** The faults in the body of a list. */
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import type { Faults } from '../objects/faults.ts';
+import type { Faults } from './faults.ts';
 import { piecesOf } from './faulty-wire.ts';
 import { hideVersions } from './opaque-versions.ts';
 

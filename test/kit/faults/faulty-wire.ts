@@ -3,8 +3,8 @@
  * silenced the watch, it writes nothing more.
  */
 import type { ServerResponse } from 'node:http';
-import type { FaultNumber, Faults } from '../objects/faults.ts';
 import { expiredLine } from './fault-answers.ts';
+import type { FaultNumber, Faults } from './faults.ts';
 import { hideVersions } from './opaque-versions.ts';
 
 export class FaultyWire {

@@ -2,8 +2,8 @@
  * The faults of a simulated cluster, as switches. Each has its number in the fault catalogue (docs/faults.md).
  *
  * Owns: the active faults, their targets, how many times each still applies, and how many times it has applied. Never: touches a
- * socket. The effect on the wire is in http/fault-answers.ts (instead of a response), http/faulty-wire.ts (in a watch) and
- * http/faulty-list.ts (in the body of a list).
+ * socket. The effect on the wire is in fault-answers.ts (instead of a response), faulty-wire.ts (in a watch) and
+ * faulty-list.ts (in the body of a list).
  *
  * Some faults have no switch. These are methods of the cluster: `setAvailable` (F24), `dropWatches` (F25), `save` and `restore`
  * (F20). F28, F37, F38 and F39 can be made with objects alone.
