@@ -12,7 +12,6 @@ import { type Scope, type Scopes, unrestricted } from '../access/scope.ts';
 import { silentLogger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import { rawJson } from '../catalog/values/raw-json.ts';
-import { answerEnd } from '../operation/answers/answer-text.ts';
 import { KeptAnswers } from '../operation/answers/kept-answers.ts';
 import { beginOperation } from '../operation/operation.ts';
 import type { Metrics } from './health/metrics.ts';
@@ -300,8 +299,8 @@ describe('bounds', () => {
       await operation.read(async (_lease, view) => view.get(widgets));
       const { made } = must(await operation.madeIn(), 'the state of widgets');
       operation.end();
-      const text = `{"data":{},"extensions":{"portolan":{"x":1${answerEnd(made.state.revision)}`;
-      answers.keep(question, source.generation(), { text, made, asked: 1, name: null });
+      const texts = { data: '{}', extensions: `{"portolan":{"x":1,"revision":${made.state.revision}}}` };
+      answers.keep(question, source.generation(), { texts, made, asked: 1, name: null });
       return answers.find(question) !== null;
     };
     expect(await keep()).toBe(true);

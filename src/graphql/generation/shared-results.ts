@@ -11,6 +11,7 @@
 import type { DocumentNode, ExecutionResult } from 'graphql';
 import type { Caller } from '../../access/caller.ts';
 import { parseExact } from '../../catalog/values/values.ts';
+import { dataBegin, extensionsAfter } from '../../operation/answers/answer-text.ts';
 
 /** An event that several subscribers may have in common. Other events are executed for each subscriber. */
 export abstract class LiveEvent {
@@ -84,22 +85,17 @@ export function sharedByReceivers<R extends object>(result: R): R {
   return result;
 }
 
-/** Before the extensions of an answer's text. Inside a string of the data, a quotation mark has a backslash before it. */
-const extensionsMark = ',"extensions":{"portolan":';
-const dataMark = '{"data":';
-
-/** A whole answer whose text is known: `{"data":…,"extensions":{"portolan":…}}`. A part is parsed each time it is read. */
-export function resultOfText(text: Buffer): ExecutionResult {
-  const end = text.lastIndexOf(extensionsMark);
+/**
+ * A whole answer whose text is known: `{"data":…,"extensions":{"portolan":…}}`. A part is parsed each time it is read.
+ * @param dataEnd where the bytes of the data end
+ */
+export function resultOfText(text: Buffer, dataEnd: number): ExecutionResult {
   const result = {
     get data() {
-      return parseExact(text.toString('utf8', dataMark.length, end));
+      return parseExact(text.toString('utf8', dataBegin, dataEnd));
     },
     get extensions() {
-      const { extensions } = JSON.parse(`{${text.toString('utf8', end + 1)}`) as {
-        extensions: Record<string, unknown>;
-      };
-      return extensions;
+      return JSON.parse(text.toString('utf8', dataEnd + extensionsAfter, text.length - 1)) as Record<string, unknown>;
     },
   };
   // Yoga's way to write a result.

@@ -1,4 +1,4 @@
-/** The text of an answer: the plan's constant texts, with the page texts that a reader has written between them. */
+/** The text of an answer's data: the plan's constant texts, with the page texts that a reader has written between them. */
 import { must } from '../../base/must.ts';
 import { encodeLiveCursor } from '../../live/log/live-cursor.ts';
 import { neighboursOf } from '../../query/plan/plan.ts';
@@ -14,9 +14,8 @@ interface ReadLists {
   readonly totals: readonly (number | null)[];
 }
 
-/** @param tail the text after the data */
-export function answerText({ data }: AnswerPlan, { read, kinds, totals }: ReadLists, tail: string): string {
-  let text = '{"data":';
+export function dataText({ data }: AnswerPlan, { read, kinds, totals }: ReadLists): string {
+  let text = '';
   let at = 0;
   for (const piece of data) {
     if (typeof piece === 'string') {
@@ -29,7 +28,7 @@ export function answerText({ data }: AnswerPlan, { read, kinds, totals }: ReadLi
     at += 1;
     for (const each of piece.pieces) text += pieceText(each, piece, { page, total, read, kind });
   }
-  return text + tail;
+  return text;
 }
 
 interface ReadList {

@@ -30,6 +30,7 @@ import { codeOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { type Span, within } from '../../base/tracing.ts';
 import { answerExtensions, type Missing } from '../../operation/answers/answer-extensions.ts';
+import type { AnswerTexts } from '../../operation/answers/answer-text.ts';
 import type { MadeIn } from '../../operation/answers/kept-answers.ts';
 import { missingFrom } from '../../operation/list-readiness.ts';
 import type { OperationSource } from '../../operation/operation-source.ts';
@@ -54,7 +55,8 @@ import type {
 import type { Row, Statement } from '../../store/types/statement.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { AnswerPlan, PlannedList, PlannedRelated } from './answer-plan.ts';
-import { answerText } from './answer-text.ts';
+import { clusterRowsOf, rowsOf, statementsOf } from './answer-statements.ts';
+import { dataText } from './answer-text.ts';
 import { isValid, type KnownRoute, routeKey } from './known-route.ts';
 import { beginPages } from './page-spans.ts';
 
@@ -70,10 +72,7 @@ export interface PreparedQuestion {
 
 /** An answer, with the figures that the admission records. */
 export interface PreparedAnswer {
-  /** The JSON text of the whole answer. */
-  readonly text: string;
-  /** The characters of `text` after its data. */
-  readonly tail: number;
+  readonly texts: AnswerTexts;
   /** Rows that were found. */
   readonly rows: number;
   readonly plans: () => readonly PlanShape[];
@@ -103,7 +102,7 @@ export class PreparedAnswers {
   readonly #reader: PageReader;
   readonly #routes = new BoundedCache<KnownRoute>({ entries: 2000, weight: 2000 });
   readonly #requests = new WeakMap<AnswerPlan, StoreRequest>();
-  readonly #tails = new WeakMap<AnswerPlan, Tail>();
+  readonly #extensions = new WeakMap<AnswerPlan, KnownExtensions>();
   /** The time of the next attempt, for plans whose last attempt failed. */
   readonly #retryAt = new WeakMap<AnswerPlan, number>();
   /** Pages in a row that took longer than a short page may. */
@@ -141,7 +140,7 @@ export class PreparedAnswers {
         } finally {
           end(read);
         }
-        if (!this.#hasRights(question, routes, read)) return null;
+        if (!this.#hasRights(question, read)) return null;
         if (this.#validate(plan, routes, read)) return this.#answer(question, routes, counts, read);
       }
       return null;
@@ -174,7 +173,7 @@ export class PreparedAnswers {
       return null;
     }
     for (const [at, route] of routes.entries()) this.#noteShort(must(plan.lists[at], 'a list for each route'), route);
-    if (!this.#hasRights(question, routes, read) || !this.#validate(plan, routes, read)) return null;
+    if (!this.#hasRights(question, read) || !this.#validate(plan, routes, read)) return null;
     try {
       return this.#answer(question, routes, counts, read);
     } catch {
@@ -248,28 +247,27 @@ export class PreparedAnswers {
       const id = layouts?.get(key)?.kindId;
       if (id !== undefined) kindIds.set(key, id);
     }
-    const statements = [
-      plan.readiness,
-      ...routes.map(({ askClusters }) => askClusters),
-      stateStatement([...kindIds.values()], 0),
-      ...(rights === null ? [] : [rights]),
-    ];
+    const statements = statementsOf({
+      readiness: plan.readiness,
+      state: stateStatement([...kindIds.values()], 0),
+      rights,
+      clusters: routes.map(({ askClusters }) => askClusters),
+    });
     const made = { routes, statements, requests, kindIds };
     this.#requests.set(plan, made);
     return made;
   }
 
   /** Are the scopes of the question those of the snapshot that answered? Otherwise the executor reads the rights. */
-  #hasRights({ caller, scopes }: PreparedQuestion, routes: readonly KnownRoute[], read: PagesRead): boolean {
+  #hasRights({ caller, scopes }: PreparedQuestion, read: PagesRead): boolean {
     const { rights } = this.#source;
-    const rows = rights.statement === null ? [] : (read.rows[2 + routes.length] ?? []);
-    const isCurrent = rights.statement === null || rights.isCurrent(read.epoch, rows);
+    const isCurrent = rights.statement === null || rights.isCurrent(read.epoch, rowsOf(read.rows, 'rights'));
     return isCurrent && rights.now(caller)?.id === scopes.id && rights.pending(caller, scopes) === null;
   }
 
   /** Are the routes' assumptions true in the snapshot that answered? Otherwise the routes are dropped from the cache. */
   #validate(plan: AnswerPlan, routes: readonly KnownRoute[], read: PagesRead): boolean {
-    const [, ...clusters] = read.rows;
+    const clusters = clusterRowsOf(read.rows);
     if (routes.every((route, index) => isValid(route, read, String(clusters[index]?.[0]?.[0])))) return true;
     const [first] = routes;
     if (first !== undefined) this.#forget(plan, { id: first.scopesId });
@@ -297,14 +295,12 @@ export class PreparedAnswers {
     // The executor warns of names that do not exist, and of letter case.
     if (plan.lists.some(({ mayWarn }, at) => mayWarn && read.pages[at]?.found === 0)) return null;
     if (read.bytes > this.#mostCharacters) return null;
-    const others = this.#source.rights.statement === null ? 2 : 3;
-    const totals = counts.read(read, read.rows.slice(others + routes.length));
+    const totals = counts.read(read, clusterRowsOf(read.rows).slice(routes.length));
     if (totals === null) return null;
     for (const { note } of routes) if (note !== null) indexAdvisor.planned(note);
-    const tail = this.#tail(question, read, limits.maxCost);
+    const extensions = this.#extensionsOf(question, read, limits.maxCost);
     return {
-      text: answerText(plan, { read, kinds: routes.map(({ kind }) => kind), totals }, tail),
-      tail: tail.length,
+      texts: { data: dataText(plan, { read, kinds: routes.map(({ kind }) => kind), totals }), extensions },
       rows: read.pages.reduce((rows, { found }) => rows + found, 0),
       plans: () =>
         routes.flatMap(({ note }, index) =>
@@ -316,17 +312,21 @@ export class PreparedAnswers {
 
   #madeIn(plan: AnswerPlan, routes: readonly KnownRoute[], read: PagesRead): Pick<PreparedAnswer, 'made' | 'kindIds'> {
     const { kindIds } = this.#storeRequest(plan, routes);
-    const [row] = read.rows[1 + routes.length] ?? [];
+    const [row] = rowsOf(read.rows, 'state');
     const { layoutVersion } = read;
     const state = kindState([...kindIds.values()], read, row);
     return { made: { state, layoutVersion, isOfRevision: plan.showsRevision }, kindIds };
   }
 
   /**
-   * The answer's text after `data`: the extensions. Cached while the revision, the cost and the readiness are the same.
+   * The text of the extensions. Cached while the revision, the cost and the readiness are the same.
    * @throws PortolanError CACHE_NOT_READY as the executor does.
    */
-  #tail({ plan, generation, scopes }: PreparedQuestion, { revision, rows, pages }: PagesRead, allowed: number): string {
+  #extensionsOf(
+    { plan, generation, scopes }: PreparedQuestion,
+    { revision, rows, pages }: PagesRead,
+    allowed: number,
+  ): string {
     let spent = 0;
     const relatedKinds = new Set<string>();
     for (const [at, { objectCost, list, related }] of plan.lists.entries()) {
@@ -337,8 +337,8 @@ export class PreparedAnswers {
         if (parents > 0) relatedKinds.add(each.list.key);
       }
     }
-    const [found = []] = rows;
-    const known = this.#tails.get(plan);
+    const found = rowsOf(rows, 'readiness');
+    const known = this.#extensions.get(plan);
     const { staleness } = this.#source;
     const stale = staleness.of((key) => plan.keys.includes(key), scopes);
     const isKnown = known?.found === found && known.revision === revision && known.spent === spent;
@@ -347,8 +347,8 @@ export class PreparedAnswers {
     const extensions = {
       portolan: answerExtensions(generation, { asked: plan.asked, allowed, spent }, revision, { missing, stale }),
     };
-    const text = `,"extensions":${JSON.stringify(extensions)}}`;
-    this.#tails.set(plan, { found, revision, spent, text, isCurrent: stale.length === 0 });
+    const text = JSON.stringify(extensions);
+    this.#extensions.set(plan, { found, revision, spent, text, isCurrent: stale.length === 0 });
     return text;
   }
 
@@ -437,8 +437,8 @@ interface StoreRequest {
 
 const noRequest: StoreRequest = { routes: [], statements: [], requests: [], kindIds: new Map() };
 
-/** The text after an answer's data, and the facts besides the plan that it depends on. */
-interface Tail {
+/** The text of an answer's extensions, and the facts besides the plan that it depends on. */
+interface KnownExtensions {
   readonly found: readonly Row[];
   readonly revision: number;
   readonly spent: number;

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { answerEnd, answerHead } from './answer-text.ts';
+import { answerEnd, headOfText } from './answer-text.ts';
 
 const head =
   '{"data":{"pods":null},"extensions":{"portolan":{"generation":"g","cost":{"asked":1,"allowed":2,"spent":0}';
 
 test('an answer is its head and its revision', () => {
-  expect(answerHead(`${head}${answerEnd(42)}`)).toBe(head);
+  expect(headOfText(`${head}${answerEnd(42)}`)).toBe(head);
 });
 
 test.each([
@@ -15,5 +15,5 @@ test.each([
   ['a warning', `${head},"revision":42,"warnings":[{"path":["pods"],"message":"There is no cluster."}]}}}`],
   ['no revision', `${head}}}}`],
 ])('a partial answer has no head: one with %s', (_what, text) => {
-  expect(answerHead(text)).toBeNull();
+  expect(headOfText(text)).toBeNull();
 });

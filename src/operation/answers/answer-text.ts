@@ -1,25 +1,51 @@
 /**
- * The text of an answer without its revision.
+ * The texts of an answer: its data, and what is said besides. They are joined once.
  *
  *   {"data":{…},"extensions":{"portolan":{"generation":"…","cost":{…},"revision":42}}}
- *   head ----------------------------------------------------------]  ,"revision":42}}}
+ *           data                                                                     JSON of the data
+ *                            extensions                                              JSON of the member
+ *   head -----------------------------------------------------------]                everything before the revision
  *
- * An answer that has more to say after its revision, such as a warning, has no head. Neither has one with errors: it is not the whole
- * answer.
+ * An answer that has more to say after its revision, such as a warning, is a partial one and has no head. Neither has one with errors.
  */
 
-const end = /,"revision":(\d+)\}\}\}$/;
-/** Longer than every end. */
-const longestEnd = 40;
+export interface AnswerTexts {
+  /** The JSON text of the member `data`. */
+  readonly data: string;
+  /** The JSON text of the member `extensions`. */
+  readonly extensions: string;
+}
 
-/** The head of an answer's text; null if the text is that of a partial answer. */
-export function answerHead(text: string): string | null {
-  const found = end.exec(text.slice(-longestEnd));
-  if (found === null || !text.startsWith('{"data":{')) return null;
-  return text.slice(0, -found[0].length);
+const begin = '{"data":';
+const between = ',"extensions":';
+
+export function wholeText({ data, extensions }: AnswerTexts): string {
+  return `${begin}${data}${between}${extensions}}`;
+}
+
+/** Where the bytes of the data begin in the whole text. */
+export const dataBegin = begin.length;
+/** The bytes between the end of the data and the extensions. */
+export const extensionsAfter = between.length;
+
+const revisionMark = ',"revision":';
+const end = /,"revision":(\d+)\}\}$/;
+
+/** The head of an answer; null for a partial one. */
+export function answerHead({ data, extensions }: AnswerTexts): string | null {
+  if (!data.startsWith('{') || !end.test(extensions)) return null;
+  return `${begin}${data}${between}${extensions.slice(0, extensions.lastIndexOf(revisionMark))}`;
 }
 
 /** What follows the head at this revision. */
 export function answerEnd(revision: number): string {
-  return `,"revision":${revision}}}}`;
+  return `${revisionMark}${revision}}}}`;
+}
+
+/** The head of an answer that another writer has joined; null for a partial one. */
+export function headOfText(text: string): string | null {
+  const at = text.lastIndexOf(between);
+  if (at < 0 || !text.startsWith(begin)) return null;
+  const extensions = text.slice(at + between.length, -1);
+  return answerHead({ data: text.slice(begin.length, at), extensions });
 }

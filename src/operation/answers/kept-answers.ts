@@ -25,7 +25,7 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 import { isUnchanged, type KindState, stateStatement } from '../../query/read/kind-state.ts';
 import type { PageReader } from '../../store/types/page-reader.ts';
 import type { Row, Statement } from '../../store/types/statement.ts';
-import { answerEnd, answerHead } from './answer-text.ts';
+import { type AnswerTexts, answerEnd, answerHead, dataBegin } from './answer-text.ts';
 
 /** A query and its caller. */
 export interface KeptQuestion {
@@ -47,7 +47,7 @@ export interface MadeIn {
 
 /** An answer that may be kept. */
 export interface MadeAnswer {
-  readonly text: string;
+  readonly texts: AnswerTexts;
   readonly made: MadeIn;
   /** The operation's estimated cost, in values. */
   readonly asked: number;
@@ -92,6 +92,8 @@ export class KeptAnswer {
   readonly made: MadeIn;
   /** Until when it may be used, on the monotonic clock. */
   readonly until: number;
+  /** Where the bytes of the data end in the body. */
+  readonly dataEnd: number;
   readonly #headBytes: number;
   #body: Buffer;
   #revision = -1;
@@ -102,7 +104,8 @@ export class KeptAnswer {
   readonly tags = new Map<string, string>();
   isUsed = false;
 
-  constructor({ made, asked, name }: MadeAnswer, head: string, until: number) {
+  constructor({ made, asked, name, texts }: MadeAnswer, head: string, until: number) {
+    this.dataEnd = dataBegin + Buffer.byteLength(texts.data);
     this.made = made;
     this.asked = asked;
     this.name = name;
@@ -206,7 +209,7 @@ export class KeptAnswers {
    * @param generation the one that the answer was made on.
    */
   keep(question: KeptQuestion, generation: object, answer: MadeAnswer): void {
-    const head = answerHead(answer.text);
+    const head = answerHead(answer.texts);
     if (head === null || this.#options === null || !this.isOn) return;
     this.#refresh();
     if (generation !== this.#generation || question.scopes.unknown?.size) return;

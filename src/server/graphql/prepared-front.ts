@@ -27,7 +27,7 @@ import type { KeptAnswer } from '../../operation/answers/kept-answers.ts';
 import { whenSent } from '../connections/unsent-answers.ts';
 import { arrivalOf } from '../negotiation/credentials.ts';
 import { type QueryRequest, queryRequest } from './query-request.ts';
-import { type Recipient, sendKept, sendText } from './send-answer.ts';
+import { type Recipient, sendKept, sendTexts } from './send-answer.ts';
 import { answerByYoga, endpoint, type Yoga } from './yoga-server.ts';
 
 export interface PreparedFrontOptions {
@@ -96,9 +96,9 @@ export function preparedFront(yoga: Yoga, { admission, prepared, documents }: Pr
     finish(given, name, 'OK', answer);
     const { answers } = source;
     if (answers.wants(question)) {
-      answers.keep(question, question.generation, { text: answer.text, made: answer.made, asked, name });
+      answers.keep(question, question.generation, { texts: answer.texts, made: answer.made, asked, name });
     }
-    return sendText(answer.text, given);
+    return sendTexts(answer.texts, given);
   };
 
   const answerLater = async (

@@ -1,6 +1,6 @@
 /** Sends the text of an answer: compressed as the client accepts it, and only if it is another one than the client has. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { answerHead } from '../../operation/answers/answer-text.ts';
+import { type AnswerTexts, answerHead, wholeText } from '../../operation/answers/answer-text.ts';
 import type { KeptAnswer, KeptAnswers, KeptQuestion } from '../../operation/answers/kept-answers.ts';
 import { type CodedBody, codedBody, codingOf, encodeBody } from '../negotiation/compression.ts';
 import { entityTag, sendNotModified, taggedHeaders } from '../negotiation/entity-tag.ts';
@@ -13,14 +13,15 @@ export interface Recipient extends Pick<QueryRequest, 'method' | 'type'> {
 }
 
 /** Null when it was sent at once. */
-export function sendText(text: string, recipient: Recipient): Promise<void> | null {
+export function sendTexts(texts: AnswerTexts, recipient: Recipient): Promise<void> | null {
   const { method, type, headers, response } = recipient;
-  const tag = method === 'GET' ? entityTag(answerHead(text) ?? text, type) : null;
+  const text = wholeText(texts);
+  const tag = method === 'GET' ? entityTag(answerHead(texts) ?? text, type) : null;
   if (tag !== null && sendNotModified(tag, headers, response)) return null;
   return sendCoded(encodeBody(text, Buffer.byteLength(text), headers['accept-encoding']), tag, recipient);
 }
 
-/** As sendText, for an answer in memory. Its compressed forms are kept with it. */
+/** As sendTexts, for an answer in memory. Its compressed forms are kept with it. */
 export function sendKept(
   answer: KeptAnswer,
   recipient: Recipient,

@@ -3,7 +3,7 @@
  * `vary`: whoever made them has negotiated their coding already.
  */
 import type { Plugin } from 'graphql-yoga';
-import { answerHead } from '../../operation/answers/answer-text.ts';
+import { headOfText } from '../../operation/answers/answer-text.ts';
 import { encodeBody, isCompressible } from '../negotiation/compression.ts';
 import { entityTag, isNotModified, taggedHeaders } from '../negotiation/entity-tag.ts';
 
@@ -17,7 +17,7 @@ export function useCompression(): Plugin {
       const body = await response.text();
       let tagged: Readonly<Record<string, string>> = {};
       if (request.method === 'GET' && status === 200 && isJson(type)) {
-        const tag = entityTag(answerHead(body) ?? body, type);
+        const tag = entityTag(headOfText(body) ?? body, type);
         tagged = taggedHeaders(tag);
         if (isNotModified(request.headers.get('if-none-match'), tag)) {
           return setResponse(new fetchAPI.Response(null, { status: 304, headers: tagged }));

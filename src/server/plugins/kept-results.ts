@@ -28,7 +28,7 @@ export function keptResult(key: string | null, { source, caller }: Operation): E
   const scopes = key === null ? null : source.rights.now(caller);
   if (key === null || scopes === null) return null;
   const found = source.answers.find({ key, caller, scopes });
-  return found === null ? null : resultOfText(found.body);
+  return found === null ? null : resultOfText(found.body, found.dataEnd);
 }
 
 /** Keeps a result whose question was asked before, if it is the whole answer and depends on objects alone. */
@@ -45,6 +45,7 @@ export async function keepResult(
   const found = await operation.madeIn();
   if (found === null) return;
   const { made, scopes: madeWith } = found;
-  const answer = { text: JSON.stringify(result), made, asked: cost.asked ?? 0, name };
+  const texts = { data: JSON.stringify(result.data), extensions: JSON.stringify(result.extensions) };
+  const answer = { texts, made, asked: cost.asked ?? 0, name };
   source.answers.keep({ key, caller, scopes: madeWith }, generation, answer);
 }

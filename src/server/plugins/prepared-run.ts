@@ -10,6 +10,7 @@ import { resultOfText } from '../../graphql/generation/shared-results.ts';
 import type { AnswerPlan } from '../../graphql/prepared/answer-plan.ts';
 import type { PreparedAnswer, PreparedAnswers, PreparedQuestion } from '../../graphql/prepared/prepared-answers.ts';
 import type { LiveRun } from '../../live/query/live-run.ts';
+import { dataBegin, wholeText } from '../../operation/answers/answer-text.ts';
 import type { Result } from './message-stream.ts';
 
 /** A planned query on a generation. */
@@ -39,12 +40,12 @@ export async function preparedRun(
   const began = source.monotonic();
   const answer = prepared.answerNow(question) ?? (await prepared.answer(question, signal).catch(() => null));
   if (answer === null) return null;
-  const tail = answer.text.slice(answer.text.length - answer.tail);
-  const text = Buffer.from(answer.text);
-  const { extensions } = JSON.parse(`{${tail.slice(1)}`) as { extensions: Record<string, unknown> };
+  const text = Buffer.from(wholeText(answer.texts));
+  const dataEnd = dataBegin + Buffer.byteLength(answer.texts.data);
+  const extensions = JSON.parse(answer.texts.extensions) as Record<string, unknown>;
   const run = {
-    result: resultOfText(text) as Result,
-    digest: shownDigest(text.subarray(dataFrom, text.length - Buffer.byteLength(tail)), { extensions }),
+    result: resultOfText(text, dataEnd) as Result,
+    digest: shownDigest(text.subarray(dataBegin, dataEnd), { extensions }),
     state: answer.made.state,
     lists: lists(answer.kindIds),
     scopesId: scopes.id,
@@ -55,9 +56,6 @@ export async function preparedRun(
   };
   return { run, answer };
 }
-
-/** The text of an answer before its data. */
-const dataFrom = '{"data":'.length;
 
 /** Bytes of data from which a result is known by its hash. A subscriber keeps what its result is known by. */
 const leastHashed = 1024;
