@@ -39,6 +39,7 @@ import { answerByYoga, createAdmission, endpoint, maxRequestBytes, yogaOver } fr
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
 import { listen } from './listen.ts';
+import { prefersEvents } from './negotiation/accepted-type.ts';
 import { connectionOf } from './negotiation/credentials.ts';
 import { CrossOrigin } from './negotiation/cross-origin.ts';
 import { guards, pathOf, refusedRequest } from './negotiation/refused-request.ts';
@@ -152,7 +153,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     // A request line may contain a full URL; Yoga expects a path.
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
     if (drain.isOn) response.setHeader('connection', 'close');
-    if (request.headers.accept?.includes('text/event-stream') === true) {
+    if (prefersEvents(request.headers.accept ?? null)) {
       response.once(
         'close',
         drain.add(() => endStream(response)),

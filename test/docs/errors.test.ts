@@ -149,15 +149,15 @@ describe('on the demo', () => {
     await take(400, send('no JSON'));
     await take(403, send(ok, { origin: 'http://localhost:8080' }));
     await take(404, fetch(`${base}/nothing`));
-    await take(405, fetch(gateway.url, { method: 'PUT' }));
+    await take(405, fetch(gateway.url, { method: 'PATCH' }));
     await take(406, send(live, { accept: 'application/json' }));
     await take(413, send(' '.repeat(maxRequestBytes + 1)));
     await take(415, send(ok, { 'content-type': 'text/plain' }));
     const written = [...sectionOf(page, 'HTTP statuses').matchAll(/^\| (\d{3}) \|/gm)].map(([, status]) =>
       Number(status),
     );
-    // doors.test.ts, http-server.test.ts and cross-origin.test.ts have the others.
-    expect(written).toEqual([...statuses.keys(), 204, 401, 429, 503].sort((a, b) => a - b));
+    // doors.test.ts, http-server.test.ts, cross-origin.test.ts and single-connection.test.ts have the others.
+    expect(written).toEqual([...statuses.keys(), 201, 202, 204, 401, 409, 429, 503].sort((a, b) => a - b));
   });
 
   const init = { type: 'connection_init' };

@@ -23,14 +23,18 @@ export interface Door {
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
+/** @param leave ends the count of the request before its answer is sent, for a stream that counts in another way */
+export type AdmittedAnswer = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  admitted: AdmittedRequest,
+  leave: () => void,
+) => Promise<void>;
+
 export const jsonType = 'application/json; charset=utf-8';
 
 /** A door that answers callers whom the admission knows. Errors without a code are thrown, and so are all once an answer has begun. */
-export function admittedDoor(
-  admission: Admission<Generation>,
-  path: string,
-  answer: (request: IncomingMessage, response: ServerResponse, admitted: AdmittedRequest) => Promise<void>,
-): Door {
+export function admittedDoor(admission: Admission<Generation>, path: string, answer: AdmittedAnswer): Door {
   return { path, answer: (request, response) => answerAdmitted(admission, path, request, response, answer) };
 }
 
@@ -40,13 +44,14 @@ export async function answerAdmitted(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
-  answer: (request: IncomingMessage, response: ServerResponse, admitted: AdmittedRequest) => Promise<void>,
+  answer: AdmittedAnswer,
 ): Promise<void> {
   let admitted: AdmittedRequest | null = null;
   try {
     admitted = await admission.admit(arrivalOf(request, undefined, path));
-    whenSent(response, admitted.enter('requests'));
-    await answer(request, response, admitted);
+    const leave = admitted.enter('requests');
+    whenSent(response, leave);
+    await answer(request, response, admitted, leave);
   } catch (error) {
     if (!(error instanceof PortolanError) || response.headersSent) throw error;
     admitted?.denied(error);

@@ -28,14 +28,11 @@ const pingMs = 12_000;
 export class EventSocket {
   readonly OPEN = 1;
   readonly #response: ServerResponse;
-  readonly #onComplete: (id: string) => void;
   /** Is a message begun whose last part has not come? */
   #isInMessage = false;
 
-  /** @param onComplete gets the id of each operation that has ended */
-  constructor(response: ServerResponse, onComplete: (id: string) => void) {
+  constructor(response: ServerResponse) {
     this.#response = response;
-    this.#onComplete = onComplete;
   }
 
   /** Sends the head of the answer. */
@@ -44,13 +41,14 @@ export class EventSocket {
     response.writeHead(200, headers);
     response.write(ping);
     const pings = setInterval(() => {
-      if (response.writableLength === 0) response.write(ping);
+      if (this.readyState === this.OPEN && response.writableLength === 0) response.write(ping);
     }, pingMs);
     response.once('close', () => clearInterval(pings));
   }
 
   get readyState(): 1 | 3 {
-    return this.#response.writable ? this.OPEN : 3;
+    // `writable` is true of a response that has ended.
+    return this.#response.writableEnded || this.#response.destroyed ? 3 : this.OPEN;
   }
 
   get bufferedAmount(): number {
@@ -64,6 +62,10 @@ export class EventSocket {
   /** Writes a part of a `next` message (SocketEvents). `done` is called when the network has taken it. */
   send(part: Buffer, { fin = true }: { readonly fin?: boolean }, done: Done = () => {}): void {
     const response = this.#response;
+    if (this.readyState !== this.OPEN) {
+      done();
+      return;
+    }
     if (!this.#isInMessage) response.write(nextEvent);
     this.#isInMessage = !fin;
     response.write(part, done);
@@ -77,18 +79,13 @@ export class EventSocket {
     if (type === 'next') return this.#event(nextEvent, text);
     if (type === 'error') {
       void this.#event(nextEvent, JSON.stringify({ id, payload: { errors: payload } }));
-      return this.#complete(id);
+      return this.#event(completeEvent, JSON.stringify({ id }));
     }
-    return type === 'complete' ? this.#complete(id) : Promise.resolve();
-  }
-
-  #complete(id: string): Promise<void> {
-    this.#onComplete(id);
-    return this.#event(completeEvent, JSON.stringify({ id }));
+    return type === 'complete' ? this.#event(completeEvent, JSON.stringify({ id })) : Promise.resolve();
   }
 
   #event(begin: string, data: string): Promise<void> {
-    if (!this.#response.writable) return Promise.resolve();
+    if (this.readyState !== this.OPEN) return Promise.resolve();
     return new Promise((resolve) => {
       this.#response.write(`${begin}${data}${eventEnd}`, () => resolve());
     });

@@ -1,5 +1,8 @@
 /** Single connection mode against clients that make mistakes, and callers who use the tokens of others. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { handMadeSource } from '../../../test/kit/hand-made-source.ts';
 import { type Caller, noExtra } from '../../access/caller.ts';
@@ -9,17 +12,29 @@ import { startServer } from '../http-server.ts';
 
 const json = { 'content-type': 'application/json' };
 
-async function world(bounds: Partial<CallerBounds> = {}) {
+interface Made {
+  readonly bounds?: Partial<CallerBounds>;
+  /** Callers are known when it resolves. */
+  readonly known?: () => Promise<void>;
+  readonly checkCallersMs?: number;
+}
+
+async function world({ bounds = {}, known = () => Promise.resolve(), checkCallersMs = 10_000 }: Made = {}) {
   const made = handMadeSource();
+  /** Callers whose credentials have ended. */
+  const ended = new Set<string>();
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,
     source: made.source,
     callerBounds: { ...defaultBounds, ...bounds },
-    authenticate: ({ header }): Caller => {
+    checkCallersMs,
+    authenticate: async ({ header }): Promise<Caller> => {
+      await known();
       const user = header('x-name');
-      if (user === undefined) throw new PortolanError('UNAUTHENTICATED', 'Say who you are.');
-      return { name: user, user: { user, groups: [], uid: '', extra: noExtra }, validUntil: null };
+      if (user === undefined || ended.has(header('x-token') ?? ''))
+        throw new PortolanError('UNAUTHENTICATED', 'Say who you are.');
+      return { name: user, user: { user, groups: [], uid: '', extra: noExtra }, validUntil: Date.now() + 60_000 };
     },
     readiness: () => ({ ready: true }),
     tabs: [],
@@ -51,7 +66,7 @@ async function world(bounds: Partial<CallerBounds> = {}) {
   };
   const ask = (token: string, body: unknown, headers: Record<string, string> = {}) =>
     send('POST', { ...json, ...withToken(token), ...headers }, { body: JSON.stringify(body) });
-  return { made, server, send, reserve, open, ask };
+  return { made, server, ended, send, reserve, open, ask };
 }
 
 function withToken(token: string): Record<string, string> {
@@ -163,7 +178,7 @@ describe('bounds of a caller', () => {
   });
 
   test('streams count as connections', async () => {
-    const { reserve, open } = await world({ connections: 1 });
+    const { reserve, open } = await world({ bounds: { connections: 1 } });
     const first = await open(await reserve());
     expect(first.status).toBe(200);
     expect((await open(await reserve())).status).toBe(429);
@@ -172,7 +187,7 @@ describe('bounds of a caller', () => {
   });
 
   test('subscriptions', async () => {
-    const { reserve, open, ask } = await world({ subscriptions: 1 });
+    const { reserve, open, ask } = await world({ bounds: { subscriptions: 1 } });
     const token = await reserve();
     const { events } = await open(token);
     await ask(token, operation('one', 'subscription { ticks }'));
@@ -193,4 +208,140 @@ test('the end of the server ends the streams', async () => {
   const { events } = await open(await reserve());
   await server.close();
   await eventually(() => expect(events.isOver).toBe(true));
+});
+
+/** A connection that writes requests and reads nothing. */
+async function unread(port: number, ...lines: readonly string[]): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  socket.pause();
+  socket.write(`${['GET /graphql HTTP/1.1', 'Host: 127.0.0.1', 'X-Name: jane', ...lines].join('\r\n')}\r\n\r\n`);
+  return socket;
+}
+
+describe('a client that reads nothing', () => {
+  /** Its error repeats the name of the field. */
+  const long = (id: string): object => operation(id, `{ ${'x'.repeat(200_000)} }`);
+
+  test.each(['text/event-stream', 'Text/Event-Stream'])(
+    '%s: has a bounded stream, and harms nobody',
+    async (accept) => {
+      const { server, reserve, ask } = await world();
+      const token = await reserve();
+      await unread(server.port, `Accept: ${accept}`, `X-GraphQL-Event-Stream-Token: ${token}`);
+      let refused = '';
+      for (let each = 0; each < 300 && refused === ''; each += 1) {
+        const response = await ask(token, long(String(each)));
+        if (response.status !== 202) refused = await codeOf(response);
+      }
+      expect(refused).toBe('429 TOO_MANY_REQUESTS');
+      // What ended the stream while it waits must not be written to.
+      expect((await ask(token, operation('x'))).status).toBe(429);
+    },
+  );
+
+  test('loses its stream when its credentials end', async () => {
+    const { server, ended, reserve, ask, made } = await world({ checkCallersMs: 50 });
+    const token = await reserve();
+    await unread(server.port, 'Accept: text/event-stream', `X-GraphQL-Event-Stream-Token: ${token}`, 'X-Token: old');
+    expect((await ask(token, operation('ticks', 'subscription { ticks }'))).status).toBe(202);
+    for (let each = 0; each < 50; each += 1) await ask(token, long(String(each)));
+    ended.add('old');
+    await eventually(async () => expect((await ask(token, operation('late'))).status).toBe(404));
+    await eventually(() => expect(made.ticks.ended).toBe(1));
+  });
+});
+
+describe('what is taken is given back', () => {
+  test('by a stream that is refused: its reservation, and the request that waits for it', async () => {
+    const { reserve, open, ask, send } = await world({ bounds: { connections: 0 } });
+    for (let each = 0; each < 101; each += 1) {
+      const token = await reserve();
+      const waiting = ask(token, operation('one'));
+      expect((await open(token)).status).toBe(429);
+      expect(await codeOf(await waiting)).toBe('404 NOT_FOUND');
+    }
+    expect((await send('PUT')).status).toBe(201);
+  });
+
+  test('by a client that leaves while it is authenticated', async () => {
+    let ms = 0;
+    const known = () => new Promise<void>((resolve) => setTimeout(resolve, ms));
+    const { server, reserve, open } = await world({ bounds: { connections: 2 }, known });
+    for (const leftAfter of [20, 20, 20, 150, 150, 150]) {
+      const token = await reserve();
+      ms = 100;
+      const socket = await unread(server.port, 'Accept: text/event-stream', `X-GraphQL-Event-Stream-Token: ${token}`);
+      setTimeout(() => socket.destroy(), leftAfter);
+      await once(socket, 'close');
+      ms = 0;
+    }
+    await eventually(async () => expect((await open(await reserve())).status).toBe(200));
+  });
+
+  test('by a WebSocket that leaves while it is authenticated', async () => {
+    let ms = 100;
+    const known = () => new Promise<void>((resolve) => setTimeout(resolve, ms));
+    const { server } = await world({ bounds: { connections: 1 }, known });
+    const connected = async (): Promise<WebSocket> => {
+      const headers = { 'x-name': 'jane' };
+      const socket = new WebSocket(server.url.replace('http', 'ws'), 'graphql-transport-ws', { headers });
+      onTestFinished(() => socket.terminate());
+      await once(socket, 'open');
+      socket.send('{"type":"connection_init"}');
+      return socket;
+    };
+    const left = await connected();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    left.terminate();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    ms = 0;
+    const [message] = await once(await connected(), 'message');
+    expect(JSON.parse(String(message))).toEqual({ type: 'connection_ack' });
+  });
+
+  test('by an open stream: the place of its request', async () => {
+    const { reserve, open, ask } = await world({ bounds: { requests: 1 } });
+    const token = await reserve();
+    const { events } = await open(token);
+    await eventually(async () => expect((await ask(token, operation('one'))).status).toBe(202));
+    await eventually(() => expect(events.text).toContain('"id":"one"'));
+  });
+});
+
+test('an id is free when its operation has ended, not when the client asks for the end', async () => {
+  const { made, send, reserve, open, ask } = await world();
+  const token = await reserve();
+  const { events } = await open(token);
+  await ask(token, operation('one', '{ held }'));
+  const search = '?operationId=one';
+  expect((await send('DELETE', withToken(token), { search })).status).toBe(200);
+  const again = await ask(token, operation('one', 'subscription { ticks }'));
+  made.release();
+  if (again.status === 409) {
+    await eventually(async () =>
+      expect((await ask(token, operation('one', 'subscription { ticks }'))).status).toBe(202),
+    );
+  }
+  await eventually(() => expect(events.text).toContain('"ticks":1'));
+  expect(events.text).not.toContain('held');
+  expect((await send('DELETE', withToken(token), { search })).status).toBe(200);
+  await eventually(() => expect(made.ticks.ended).toBe(1));
+});
+
+test('two streams on one connection are refused', async () => {
+  const { server, reserve, send } = await world();
+  const [first, second] = [await reserve(), await reserve()];
+  const accept = 'Accept: text/event-stream';
+  const socket = await unread(server.port, accept, `X-GraphQL-Event-Stream-Token: ${first}`);
+  socket.write(
+    `${['GET /graphql HTTP/1.1', 'Host: 127.0.0.1', 'X-Name: jane', accept, `X-GraphQL-Event-Stream-Token: ${second}`].join('\r\n')}\r\n\r\n`,
+  );
+  // The second reservation has no stream yet, so another connection may open it.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const response = await send('GET', { ...withToken(second), accept: 'text/event-stream' });
+  expect(response.status).toBe(200);
+  await response.body?.cancel();
 });

@@ -10,7 +10,8 @@
  * WebSockets, so their limits, costs and rights are those of WebSockets. A stream counts as a connection of its caller.
  *
  * Invariants: a reservation without a stream ends after `reservedMs`; one caller has at most `mostReserved` of them. A reservation has at
- * most one stream, and ends with it.
+ * most one stream, and ends with it. A stream on which `mostUnsent` bytes wait takes no operation. An id is taken until its operation has
+ * ended.
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -21,7 +22,7 @@ import type { AdmittedRequest } from '../../admission/admitted-request.ts';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Generation } from '../../graphql/generation/generation.ts';
-import { answerAdmitted, sendRefusal } from '../doors/door.ts';
+import { type AdmittedAnswer, answerAdmitted, sendRefusal } from '../doors/door.ts';
 import { prefersEvents } from '../negotiation/accepted-type.ts';
 import type { Connection } from '../websocket/operations-protocol.ts';
 import { JointWrites } from '../websocket/socket-events.ts';
@@ -32,6 +33,8 @@ const tokenHeader = 'x-graphql-event-stream-token';
 /** Milliseconds in which a client opens the stream of a reservation. */
 const reservedMs = 10_000;
 const mostReserved = 100;
+/** Bytes that wait for the network on a stream, above which it takes no further operation. */
+const mostUnsent = 1024 * 1024;
 /** Characters of the id of an operation. */
 const longestId = 200;
 
@@ -47,6 +50,7 @@ export interface SingleConnectionParts {
 interface Stream {
   /** Ids of the operations that have not ended. */
   readonly operations: Set<string>;
+  readonly socket: EventSocket;
   /** Handles a message of the protocol. Resolves when its operation has ended. */
   take(message: object): Promise<void>;
 }
@@ -55,8 +59,10 @@ interface Reservation {
   readonly caller: Caller;
   /** Rejects when the reservation ends without one. */
   readonly stream: Promise<Stream>;
-  /** Null once the stream has come. */
-  opened: ((stream: Stream) => void) | null;
+  isOpened: boolean;
+  /** Called when the stream has begun. */
+  opened(stream: Stream): void;
+  /** Ends the reservation, with its stream or without one. */
   end(): void;
 }
 
@@ -78,12 +84,12 @@ export class SingleConnections {
     return answerAdmitted(admission, path, request, response, answering);
   }
 
-  #answering(request: IncomingMessage): Parameters<typeof answerAdmitted>[4] | null {
+  #answering(request: IncomingMessage): AdmittedAnswer | null {
     const { method, headers } = request;
     if (method === 'PUT') return (_request, response, { caller }) => this.#reserve(response, caller);
     if (tokenIn(request) === null) return null;
-    if (method === 'POST') return (...given) => this.#operate(...given);
-    if (method === 'DELETE') return (...given) => this.#complete(...given);
+    if (method === 'POST') return (asked, answer, admitted) => this.#operate(asked, answer, admitted);
+    if (method === 'DELETE') return (asked, answer, admitted) => this.#complete(asked, answer, admitted);
     const isStream = method === 'GET' && prefersEvents(headers.accept ?? null);
     return isStream ? (...given) => this.#open(...given) : null;
   }
@@ -98,26 +104,27 @@ export class SingleConnections {
     const token = randomBytes(24).toString('base64url');
     const { promise: stream, resolve, reject } = Promise.withResolvers<Stream>();
     stream.catch(() => {});
+    let isWaiting = true;
     const settled = (): void => {
       clearTimeout(late);
+      if (!isWaiting) return;
+      isWaiting = false;
       const left = (this.#waiting.get(key) ?? 1) - 1;
       if (left === 0) this.#waiting.delete(key);
       else this.#waiting.set(key, left);
     };
     const end = (): void => {
       this.#reservations.delete(token);
-      if (reservation.opened === null) return;
-      reservation.opened = null;
       settled();
+      // Nothing happens if the stream has begun.
       reject(unknownToken());
     };
     const late = setTimeout(end, reservedMs).unref();
     const opened = (found: Stream): void => {
-      reservation.opened = null;
       settled();
       resolve(found);
     };
-    const reservation: Reservation = { caller, stream, opened, end };
+    const reservation: Reservation = { caller, stream, isOpened: false, opened, end };
     this.#reservations.set(token, reservation);
     response.writeHead(201, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }).end(token);
   }
@@ -129,16 +136,29 @@ export class SingleConnections {
     return found;
   }
 
-  async #open(request: IncomingMessage, response: ServerResponse, admitted: AdmittedRequest): Promise<void> {
+  async #open(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admitted: AdmittedRequest,
+    leave: () => void,
+  ): Promise<void> {
     const reservation = this.#reservationOf(request, admitted);
-    const { opened } = reservation;
-    if (opened === null) throw new PortolanError('CONFLICT', 'The reservation has a stream already.');
-    reservation.opened = null;
+    if (reservation.isOpened) throw new PortolanError('CONFLICT', 'The reservation has a stream already.');
+    if (response.socket === null) {
+      throw new PortolanError(
+        'CONFLICT',
+        'The connection has another answer to send first; open the stream on one of its own.',
+      );
+    }
+    reservation.isOpened = true;
+    // The client left while it was admitted.
+    if (response.closed) return reservation.end();
     const lost = new AbortController();
-    const operations = new Set<string>();
-    const socket = new EventSocket(response, (id) => operations.delete(id));
+    const socket = new EventSocket(response);
     const close = (code: number, reason: string): void => {
-      if (response.headersSent) response.end();
+      if (response.writableEnded) return;
+      // What waits for a client that may not have it, or that breaks the protocol, goes with the connection.
+      if (response.headersSent) response.destroy();
       else sendRefusal(response, refusalOfClose(code, reason));
     };
     let handle: (text: string) => Promise<void> = () => Promise.resolve();
@@ -156,6 +176,7 @@ export class SingleConnections {
         writes: new JointWrites(request.socket),
         signal: lost.signal,
         request,
+        name: 'event stream',
         close,
         admitted: null,
         params: undefined,
@@ -168,35 +189,50 @@ export class SingleConnections {
       void closed(CloseCode.goingAway, '');
     });
     await handle(JSON.stringify({ type: 'connection_init' }));
-    if (response.headersSent || response.closed) return;
+    if (response.headersSent || response.closed) return reservation.end();
     socket.begin();
-    opened({ operations, take: (message) => handle(clientMessage(JSON.stringify(message)) ?? '') });
+    // The stream counts as a connection.
+    leave();
+    const take = (message: object): Promise<void> => handle(clientMessage(JSON.stringify(message)) ?? '');
+    reservation.opened({ operations: new Set(), socket, take });
   }
 
   async #operate(request: IncomingMessage, response: ServerResponse, admitted: AdmittedRequest): Promise<void> {
     const { admission, log } = this.#parts;
     const { stream } = this.#reservationOf(request, admitted);
+    // The body is read when there is a stream, so that bodies do not wait in memory.
+    const gone = new Promise<null>((left) => response.once('close', () => left(null)));
+    const found = await Promise.race([stream, gone]);
+    if (found === null) return;
+    const { operations, socket, take } = found;
+    if (socket.bufferedAmount > mostUnsent) {
+      throw new PortolanError('TOO_MANY_REQUESTS', 'The client does not read its stream; read on, and send it again.');
+    }
     await admission.turns.turn(admitted.caller.name);
-    const message = subscribeMessage(await this.#bodyOf(request));
-    const { operations, take } = await stream;
+    const message = subscribeMessage(await this.#bodyOf(request, response), request);
     const { id } = message;
+    // The stream may have ended while the body came.
+    this.#reservationOf(request, admitted);
     if (operations.has(id)) throw new PortolanError('CONFLICT', `The operation ${JSON.stringify(id)} has not ended.`);
     operations.add(id);
     response.writeHead(202).end();
-    take(message).catch((error: unknown) =>
-      log.error({ error: messageOf(error) }, 'an operation of an event stream failed'),
-    );
+    take(message)
+      .catch((error: unknown) => log.error({ error: messageOf(error) }, 'an operation of an event stream failed'))
+      .finally(() => operations.delete(id));
   }
 
   async #complete(request: IncomingMessage, response: ServerResponse, admitted: AdmittedRequest): Promise<void> {
-    const { operations, take } = await this.#reservationOf(request, admitted).stream;
+    const { isOpened, stream } = this.#reservationOf(request, admitted);
     const id = searchOf(request).get('operationId') ?? '';
-    if (operations.delete(id)) await take({ id, type: 'complete' });
+    if (isOpened) {
+      const { operations, take } = await stream;
+      if (operations.has(id)) await take({ id, type: 'complete' });
+    }
     response.writeHead(200).end();
   }
 
   /** @throws PortolanError BAD_USER_INPUT for a body that is too long, or no JSON */
-  async #bodyOf(request: IncomingMessage): Promise<unknown> {
+  async #bodyOf(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     const { maxRequestBytes } = this.#parts;
     if (!/json\b/i.test(request.headers['content-type'] ?? '')) {
       throw new PortolanError('BAD_USER_INPUT', 'Send the operation as application/json.');
@@ -206,6 +242,8 @@ export class SingleConnections {
     for await (const piece of request as AsyncIterable<Buffer>) {
       bytes += piece.length;
       if (bytes > maxRequestBytes) {
+        // The rest of the body is not read.
+        response.setHeader('connection', 'close');
         throw new PortolanError('BAD_USER_INPUT', `The operation has more than ${maxRequestBytes} bytes.`);
       }
       pieces.push(piece);
@@ -219,14 +257,20 @@ export class SingleConnections {
 }
 
 /** The message of the protocol that begins the operation of a request. @throws PortolanError BAD_USER_INPUT */
-function subscribeMessage(body: unknown): { readonly id: string; readonly type: string; readonly payload: object } {
+function subscribeMessage(
+  body: unknown,
+  { headers: { traceparent, tracestate } }: IncomingMessage,
+): { readonly id: string; readonly type: string; readonly payload: object } {
   const { extensions } = (body ?? {}) as { readonly extensions?: { readonly operationId?: unknown } | null };
   const id = extensions?.operationId;
   if (typeof id !== 'string' || id === '' || id.length > longestId) {
     const message = `Name the operation by the text extensions.operationId, of 1 to ${longestId} characters.`;
     throw new PortolanError('BAD_USER_INPUT', message);
   }
-  const message = { id, type: 'subscribe', payload: body as object };
+  // The trace is that of the operation's own request.
+  const trace = traceparent === undefined ? {} : { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
+  const payload = { ...(body as object), extensions: { ...trace, ...extensions } };
+  const message = { id, type: 'subscribe', payload };
   const text = clientMessage(JSON.stringify(message)) ?? '';
   try {
     // A message that is not valid would close the stream.

@@ -38,6 +38,8 @@ export interface Connection {
   /** Aborts when the connection is lost. */
   readonly signal: AbortSignal;
   readonly request: IncomingMessage;
+  /** For messages. */
+  readonly name: 'WebSocket' | 'event stream';
   close(code: number, reason: string): void;
   /** Null until the connection has been initialised. */
   admitted: AdmittedRequest | null;
@@ -77,11 +79,13 @@ export function operationsProtocol(
       try {
         const credentials = credentialsOf(extra.request, connectionParams);
         const admitted = await admission.admit({ credentials, address: addressOf(extra.request), span });
+        // A connection that is lost already has no end at which its count would end.
+        if (extra.signal.aborted) return false;
         extra.admitted = admitted;
         extra.params = connectionParams;
         extra.signal.addEventListener('abort', admitted.enter('connections'), { once: true });
         const expired = (message: string): void => extra.close(CloseCode.forbidden, message);
-        const stop = admitted.keepValid(expired, 'WebSocket', checkCallersMs);
+        const stop = admitted.keepValid(expired, extra.name, checkCallersMs);
         extra.signal.addEventListener('abort', stop, { once: true });
         return true;
       } catch (error) {

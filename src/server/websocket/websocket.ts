@@ -74,6 +74,7 @@ export function serveWebSockets(
         writes: new JointWrites(request.socket, written),
         signal: lost.signal,
         request,
+        name: 'WebSocket',
         admitted: null,
         params: undefined,
         waiting: 0,
