@@ -10,8 +10,8 @@
  *   OUT/src/bundle/modules/      what `portolan client-config` prints
  *   OUT/src/bundle/tables/       the built-in kinds of the demo's cluster
  *
- * Files that the sources read by their place have the same place from the bundle as they have from the sources. better-sqlite3 stays
- * a package, because it is compiled for the machine that it is installed on.
+ * Files that the sources read by their place have the same place from the bundle as they have from the sources, or one of `moved`.
+ * better-sqlite3 stays a package, because it is compiled for the machine that it is installed on.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -35,6 +35,9 @@ const threads = {
   'sim.worker': 'sim/sim.worker.ts',
 } as const;
 
+/** Folders that the sources read by their place, and their places from the bundle, which has no folder `web`. */
+const moved: Readonly<Record<string, string>> = { '../../web/playground/dist/': '../../playground/dist/' };
+
 export interface Bundle {
   readonly bytes: number;
   /** `name@version` of each package in it or beside it, sorted. */
@@ -56,7 +59,7 @@ export async function writeBundle(out: string): Promise<Bundle> {
     external: [unbundled],
     // As Node resolves packages: one copy of graphql.
     resolve: { conditionNames: ['module-sync', 'node', 'import', 'default'] },
-    plugins: [{ name: 'names-of-threads', transform: (code, id) => (isOurs(id) ? namesOfThreads(code) : null) }],
+    plugins: [{ name: 'places-in-bundle', transform: (code, id) => (isOurs(id) ? placesInBundle(code) : null) }],
   });
   let bytes = 0;
   const paths = [join(root, 'node_modules', unbundled)];
@@ -84,7 +87,7 @@ export async function writeBundle(out: string): Promise<Bundle> {
     cpSync(join(root, 'schema', part), join(out, 'schema', part), { recursive: true });
   }
   const { packages } = await writePlayground();
-  cpSync(join(root, playgroundFolder), join(out, playgroundFolder), { recursive: true });
+  cpSync(join(root, playgroundFolder), join(out, 'playground', 'dist'), { recursive: true });
   writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
   return { bytes, packages: [...new Set([...bundledPackages(paths), ...packages])].sort() };
 }
@@ -93,9 +96,11 @@ function isOurs(id: string): boolean {
   return /^(?:sim|src)[\\/]/.test(relative(root, id));
 }
 
-/** Threads are started by the URL of their module, which is beside every other one in the bundle. */
-function namesOfThreads(code: string): string {
-  return code.replaceAll(/'\.\/(\w+\.worker)\.ts'/g, "'./$1.js'");
+/** Threads are started by the URL of their module, which is beside every other one in the bundle. Folders may have moved. */
+function placesInBundle(code: string): string {
+  return code
+    .replaceAll(/'\.\/(\w+\.worker)\.ts'/g, "'./$1.js'")
+    .replaceAll(/(?<=new URL\(')[^']+(?=', import\.meta\.url\))/g, (place) => moved[place] ?? place);
 }
 
 function manifest(): unknown {

@@ -1,15 +1,15 @@
 /**
  * Bundles the parts of the playground's page. No part imports another one by a path: the URL of a part is `?playground=NAME` below a path
  * that only the browser knows, and such a URL is no specifier of a module. What a part shares with graphiql.js it finds in a global
- * object (playground/show-graphiql.ts).
+ * object (web/playground/show-graphiql.ts).
  *
- *   page.js              playground/start.ts
- *   graphiql.js          playground/show-graphiql.ts with GraphiQL and React
- *   editor.js            playground/parts/editor.ts with Monaco
- *   explorer.js          playground/parts/explorer.ts with the Explorer
+ *   page.js              web/playground/start.ts
+ *   graphiql.js          web/playground/show-graphiql.ts with GraphiQL and React
+ *   editor.js            web/playground/parts/editor.ts with Monaco
+ *   explorer.js          web/playground/parts/explorer.ts with the Explorer
  *   prettier*.js         the formatter, and what it needs for GraphQL and for JSON
  *   *-worker.js          the editor's workers
- *   page.css             playground/page.css
+ *   page.css             web/playground/page.css
  *   graphiql.css         the styles of GraphiQL, the Explorer and Monaco
  *   font-*               their fonts, of which a browser loads the few that it uses
  */
@@ -23,10 +23,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const { resolve } = createRequire(import.meta.url);
 
 const modules: Readonly<Record<string, string>> = {
-  'page.js': 'playground/start.ts',
-  'graphiql.js': 'playground/show-graphiql.ts',
-  'editor.js': 'playground/parts/editor.ts',
-  'explorer.js': 'playground/parts/explorer.ts',
+  'page.js': 'web/playground/start.ts',
+  'graphiql.js': 'web/playground/show-graphiql.ts',
+  'editor.js': 'web/playground/parts/editor.ts',
+  'explorer.js': 'web/playground/parts/explorer.ts',
   'prettier.js': 'prettier/standalone',
   'prettier-graphql.js': 'prettier/plugins/graphql',
   'prettier-estree.js': 'prettier/plugins/estree',
@@ -41,7 +41,7 @@ const workers: Readonly<Record<string, string>> = {
 
 /** Packages of which the page has one copy, that of graphiql.js. */
 const shared: ReadonlySet<string> = new Set(['@graphiql/react', 'graphql', 'react', 'react/jsx-runtime']);
-const sharing: ReadonlySet<string> = new Set(['playground/parts/editor.ts', 'playground/parts/explorer.ts']);
+const sharing: ReadonlySet<string> = new Set(['web/playground/parts/editor.ts', 'web/playground/parts/explorer.ts']);
 
 /** What GraphiQL imports when it needs it, and the part with the same exports. */
 const importedParts: Readonly<Record<string, string>> = {
@@ -67,7 +67,7 @@ export async function compilePlayground(): Promise<CompiledPlayground> {
   const paths = ['graphiql/style.css', '@graphiql/plugin-explorer/style.css'].map((style) => resolve(style));
   const { text, fonts } = withoutFonts(paths.map((path) => readFileSync(path, 'utf8')).join('\n'));
   parts.set('graphiql.css', text);
-  parts.set('page.css', readFileSync(new URL('../playground/page.css', import.meta.url), 'utf8'));
+  parts.set('page.css', readFileSync(new URL('../web/playground/page.css', import.meta.url), 'utf8'));
   for (const [name, font] of fonts) parts.set(name, font);
   for (const [entries, format] of [
     [modules, 'esm'],

@@ -1,5 +1,5 @@
 /**
- * `npm run playground`: bundles the parts of the playground's page into playground/dist, if they are not there or not up to date. npm
+ * `npm run playground`: bundles the parts of the playground's page into web/playground/dist, if they are not there or not up to date. npm
  * also runs it after `npm ci`, as the script `prepare`.
  */
 import { messageOf } from '../src/base/errors.ts';

@@ -1,5 +1,5 @@
 /**
- * Writes the parts of the playground's page into playground/dist, which is not committed: each part, each with its Brotli form beside it
+ * Writes the parts of the playground's page into web/playground/dist, which is not committed: each part, each with its Brotli form beside it
  * if it is a text, and manifest.json. The folder is replaced as a whole, and only if the sources or the lock have changed.
  */
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ import { compilePlayground } from './compile-playground.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The folder, from the project's. */
-export const playgroundFolder = join('playground', 'dist');
+export const playgroundFolder = join('web', 'playground', 'dist');
 
 export interface WrittenPlayground extends PlaygroundManifest {
   /** A hash of the sources and of the lock. */
@@ -59,7 +59,7 @@ function readWritten(): WrittenPlayground | null {
 
 function keyOfInputs(): string {
   const sources = ['', 'panels', 'parts'].flatMap((folder) =>
-    readdirSync(join(root, 'playground', folder), { withFileTypes: true }).filter((entry) => entry.isFile()),
+    readdirSync(join(root, 'web', 'playground', folder), { withFileTypes: true }).filter((entry) => entry.isFile()),
   );
   const files = [
     ...sources.map(({ parentPath, name }) => relative(root, join(parentPath, name))),

@@ -273,6 +273,23 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   graphql: ['graphql', 'server', 'cli'],
 };
 
+/**
+ * What the folders of `web` import from outside. Browsers run them, so they import packages alone and no code of the gateway. No room
+ * imports them, because the map of rooms does not name them.
+ */
+const webMayImport: Readonly<Record<string, readonly string[]>> = {
+  playground: [
+    '@graphiql',
+    'graphiql',
+    'graphql',
+    'graphql-ws',
+    'monaco-editor',
+    'monaco-graphql',
+    'react',
+    'react-dom',
+  ],
+};
+
 /** Rooms of pure data and functions: no file system, network, process or thread. */
 const pure = ['catalog', 'query'];
 const withoutIo = new Set(['node:crypto', 'node:buffer', 'node:util']);
@@ -413,6 +430,25 @@ describe('the arrows of the house', () => {
       return owner !== undefined && !(onlyIn[owner] ?? []).includes(room);
     });
     expect(broken.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  test('the folders of web import only what the map allows', () => {
+    const web = join(root, 'web');
+    expect(readdirSync(web).sort()).toEqual(Object.keys(webMayImport));
+    const names = readdirSync(web, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => /\.[jt]s$/.test(name) && !name.split(sep).includes('dist'),
+    );
+    const found = names.flatMap((name) => {
+      const [folder = ''] = name.split(sep);
+      return importsOf(join(web, name)).map((target) => ({ name, folder, target }));
+    });
+    expect(new Set(found.map(({ folder }) => folder)).size).toBe(Object.keys(webMayImport).length);
+    const broken = found.filter(({ name, folder, target }) =>
+      target.startsWith('.')
+        ? !resolve(web, dirname(name), target).startsWith(join(web, folder, sep))
+        : !webMayImport[folder]?.some((each) => target === each || target.startsWith(`${each}/`)),
+    );
+    expect(broken.map(({ name, target }) => `${name} -> ${target}`)).toEqual([]);
   });
 
   test('pure rooms do no I/O', () => {

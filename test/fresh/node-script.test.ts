@@ -129,7 +129,7 @@ test('where the program is started without npm, it says that packages are missin
 
 test('npm ci ends well where the packages for development, which bundle the playground, are left out', () => {
   const folder = temporaryDirectory('fresh');
-  for (const part of ['deploy', 'playground', 'src']) cpSync(join(root, part), join(folder, part), { recursive: true });
+  for (const part of ['deploy', 'src', 'web']) cpSync(join(root, part), join(folder, part), { recursive: true });
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const env = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
   mkdirSync(join(folder, 'node_modules'));

@@ -1,7 +1,7 @@
 /** What the bar below the result makes of an answer and of a request. */
 import { describe, expect, test } from 'vitest';
-import { curlOf } from '../../playground/panels/curl.ts';
-import { rowsOf } from '../../playground/panels/rows.ts';
+import { curlOf } from '../../web/playground/panels/curl.ts';
+import { rowsOf } from '../../web/playground/panels/rows.ts';
 
 describe('the rows of an answer', () => {
   test('are the nodes of the connection nearest to the root, with a column for each path to scalars', () => {

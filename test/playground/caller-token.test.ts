@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { subjectOf, typedToken } from '../../playground/caller-token.ts';
+import { subjectOf, typedToken } from '../../web/playground/caller-token.ts';
 
 const jwt = (payload: string): string => `e30.${Buffer.from(payload).toString('base64url')}.signature`;
 

@@ -1,6 +1,6 @@
 /** The operation of a request is read from its document: GraphiQL may pass the name of another tab's operation. */
 import { describe, expect, test } from 'vitest';
-import { chosenOperation } from '../../playground/chosen-operation.ts';
+import { chosenOperation } from '../../web/playground/chosen-operation.ts';
 
 describe('the chosen operation', () => {
   const two =

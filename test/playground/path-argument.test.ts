@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { pathArgumentAt } from '../../playground/path-argument.ts';
+import { pathArgumentAt } from '../../web/playground/path-argument.ts';
 
 const schema = buildSchema(readFileSync(new URL('../../schema/demo.graphql', import.meta.url), 'utf8'));
 

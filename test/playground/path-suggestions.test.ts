@@ -1,6 +1,6 @@
 /** The paths that the editor suggests are those that the gateway takes. */
 import { expect, test } from 'vitest';
-import { commonFields, suggestPaths } from '../../playground/path-suggestions.ts';
+import { commonFields, suggestPaths } from '../../web/playground/path-suggestions.ts';
 import { engineFixture } from '../kit/engine-fixture.ts';
 import { widget, widgets } from '../kit/graphql-world.ts';
 
