@@ -36,7 +36,10 @@ const threads = {
 } as const;
 
 /** Folders that the sources read by their place, and their places from the bundle, which has no folder `web`. */
-const moved: Readonly<Record<string, string>> = { '../../web/playground/dist/': '../../playground/dist/' };
+const moved: Readonly<Record<string, string>> = {
+  '../../web/playground/dist/': '../../playground/dist/',
+  '../../../web/client/': './modules/',
+};
 
 export interface Bundle {
   readonly bytes: number;
@@ -81,7 +84,10 @@ export async function writeBundle(out: string): Promise<Bundle> {
   cpSync(join(root, 'src', 'kubectl-portolan.js'), join(out, 'src', 'kubectl-portolan.js'));
   const entry = readFileSync(join(root, 'src', 'portolan.js'), 'utf8');
   writeFileSync(join(out, 'src', 'portolan.js'), entry.replace("'./main.ts'", "'./bundle/main.js'"), { mode: 0o755 });
-  cpSync(join(root, 'src', 'graphql', 'client', 'modules'), join(target, 'modules'), { recursive: true });
+  const client = join(root, 'web', 'client');
+  for (const name of readdirSync(client)) {
+    if (/\.(?:js|d\.ts)$/.test(name)) cpSync(join(client, name), join(target, 'modules', name));
+  }
   cpSync(join(root, 'sim', 'schema', 'tables'), join(target, 'tables'), { recursive: true });
   for (const part of ['operations', 'relations.yaml']) {
     cpSync(join(root, 'schema', part), join(out, 'schema', part), { recursive: true });

@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = kubeconfigFolder();
 const packed = join(folder.dir, 'package');
 const application = join(folder.dir, 'application');
-const readme = readFileSync(join(root, 'deploy/client/README.md'), 'utf8');
+const readme = readFileSync(join(root, 'web/client/README.md'), 'utf8');
 const [plain = '', apollo = '', urql = ''] = [...readme.matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => code);
 let cluster: SimCluster;
 let gateway: RunningGateway;
@@ -195,13 +195,23 @@ test('the package has what its manifest names, the README and the license, and n
   expect(named.filter((path) => !files.includes(path.slice(2)))).toEqual([]);
   expect(version).toBe(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version);
   expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE']));
-  const parts = readdirSync(join(root, 'src/graphql/client/modules')).filter((name) => name.endsWith('.js'));
-  expect(files.filter((name) => name.endsWith('.js'))).toEqual([...parts, 'apollo.js', 'index.js', 'urql.js'].sort());
+  const source = join(root, 'web/client');
+  const parts = readdirSync(source).filter((name) => !name.endsWith('.test-d.ts'));
+  expect(files.sort()).toEqual([...parts, 'LICENSE'].sort());
   for (const part of parts) {
-    expect(readFileSync(join(installed, part), 'utf8')).toBe(
-      readFileSync(join(root, 'src/graphql/client/modules', part), 'utf8'),
-    );
+    expect(readFileSync(join(installed, part), 'utf8')).toBe(readFileSync(join(source, part), 'utf8'));
   }
+});
+
+test('its peers are all optional, and have the versions that the tests run with', () => {
+  const manifest = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'));
+  const { dependencies, devDependencies } = manifest('package.json');
+  const { peerDependencies, peerDependenciesMeta } = manifest('web/client/package.json');
+  const ours = { ...dependencies, ...devDependencies };
+  expect(peerDependencies).toEqual(Object.fromEntries(Object.keys(peerDependencies).map((name) => [name, ours[name]])));
+  expect(peerDependenciesMeta).toEqual(
+    Object.fromEntries(Object.keys(peerDependencies).map((name) => [name, { optional: true }])),
+  );
 });
 
 test('writes over nothing but itself', () => {

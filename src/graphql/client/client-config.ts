@@ -1,12 +1,12 @@
 /**
  * The output of `portolan client-config --apollo` and `--urql`: one module of plain JavaScript for an application that uses this gateway.
  * It holds the cache policies of the application's GraphQL client and the helpers for live lists. With `--types` it is the module's
- * declarations instead. The parts are files in modules/, where they can be linted and read. Printing joins them, so that the copied module
- * has no imports, and its declarations import from the client alone.
+ * declarations instead. The parts are files of the package @portolan/client. Printing joins them, so that the copied module has no imports,
+ * and its declarations import from the client alone.
  */
 import { readFileSync } from 'node:fs';
 
-const folder = new URL('./modules/', import.meta.url);
+const folder = new URL('../../../web/client/', import.meta.url);
 
 const usage = {
   apollo: `//
@@ -62,12 +62,12 @@ const beside = `// These are the declarations of the module; save them beside it
 
 /** Declarations for the module of Apollo Client, to stand beside it as `portolan.d.ts`. */
 export function apolloTypes(): string {
-  return printed('Apollo Client', beside, ['apollo.d.ts', 'live.d.ts']);
+  return printed('Apollo Client', beside, ['apollo.d.ts', 'index.d.ts']);
 }
 
 /** Declarations for the module of urql. */
 export function urqlTypes(): string {
-  return printed('urql', beside, ['urql.d.ts', 'live.d.ts']);
+  return printed('urql', beside, ['urql.d.ts', 'index.d.ts']);
 }
 
 function printed(client: string, how: string, parts: readonly string[]): string {
@@ -77,10 +77,10 @@ ${how}`;
   return [head, ...parts.map(part)].join('\n');
 }
 
-/** The source of a part without imports of other parts. list-pages.js loses its exports too, because only the other parts use them. */
+/** The source of a part without imports and exports of other parts. list-pages.js loses its exports too, because only the other parts use them. */
 function part(name: string): string {
   const source = readFileSync(new URL(name, folder), 'utf8')
-    .replace(/^import .* from '\.\/.*;\n+/gm, '')
+    .replace(/^import .* from '\.\/.*;\n+|\nexport \* from '\.\/.*;\n/gm, '')
     .replaceAll("import('./list-pages.js').", '');
   return name === 'list-pages.js' ? source.replace(/^export /gm, '') : source;
 }

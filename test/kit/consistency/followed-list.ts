@@ -3,16 +3,10 @@
  *
  * Keeps what the client held at each cursor. `history.ts` compares that with the store's own history.
  */
-import type { Held, Message } from '../../../src/graphql/client/modules/live.d.ts';
 import { decodeLiveCursor, nowhere } from '../../../src/live/log/live-cursor.ts';
+import { foldChanges, type Held, hold, type Message } from '../../../web/client/index.js';
 import type { Asked, Result } from './live-channel.ts';
 import { lineOf, type Selection, type Shown } from './watched-objects.ts';
-
-type Fold = typeof import('../../../src/graphql/client/modules/live.d.ts');
-
-/** The fold is JavaScript, which clients get as it is; live.d.ts has its types. */
-const fold = new URL('../../../src/graphql/client/modules/fold-changes.js', import.meta.url).href;
-const { foldChanges, hold } = (await import(fold)) as Pick<Fold, 'foldChanges' | 'hold'>;
 
 export interface ListQuestion {
   readonly query: string;

@@ -1,5 +1,5 @@
 import type { FieldPolicy, InMemoryCache, InMemoryCacheConfig } from '@apollo/client';
-import type { Message } from './live.d.ts';
+import type { Message } from './index.js';
 
 /** For `withPortolan(new InMemoryCache(cacheConfig))`. */
 export declare const cacheConfig: InMemoryCacheConfig;
@@ -22,3 +22,5 @@ export declare function applyChanges(
   message: Message<unknown>,
   subscription?: { readonly filter?: unknown },
 ): void;
+
+export * from './index.js';

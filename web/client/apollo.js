@@ -1,0 +1,2 @@
+export * from './apollo-cache.js';
+export * from './index.js';

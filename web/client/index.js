@@ -1,0 +1,2 @@
+export * from './fold-changes.js';
+export * from './resumable.js';
