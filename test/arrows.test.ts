@@ -242,7 +242,6 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'read-object.ts',
   ],
   server: [
-    'health/config-metrics.ts',
     'health/metrics.ts',
     'health/readiness.ts',
     'http-server.ts',

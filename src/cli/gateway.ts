@@ -11,12 +11,12 @@ import type { Logger, LogLevel } from '../base/log.ts';
 import { temporaryFolder } from '../base/temporary-folder.ts';
 import { configuredPath } from '../catalog/describe/redacted-paths.ts';
 import { parsePath } from '../catalog/tree/path.ts';
+import type { LiveConfig } from '../config/live-config.ts';
 import type { Config } from '../config/options.ts';
 import { defaultReaders } from '../config/table/query-options.ts';
 import type { IngestProgress } from '../ingest/context/progress.ts';
 import { type IngestHandle, startIngest } from '../ingest/thread/start-ingest.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
-import type { ConfigState } from '../server/health/config-metrics.ts';
 import type { RunningServer } from '../server/http-server.ts';
 import { type SealMemory, sealMemory } from '../store/file/file-seal.ts';
 import { openReader, type PooledReader } from '../store/read/reader.ts';
@@ -80,7 +80,7 @@ interface GatewayExtras {
   /** Default: sizes for large clusters. */
   readonly sizes?: StoreSizes;
   /** The state of the configuration file, for metrics. */
-  readonly live?: ConfigState;
+  readonly live?: LiveConfig;
 }
 
 /**

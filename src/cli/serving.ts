@@ -10,6 +10,7 @@ import { systemClock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { noTracer, type Tracer } from '../base/tracing.ts';
+import type { LiveConfig } from '../config/live-config.ts';
 import type { Config } from '../config/options.ts';
 import { defaultReaders } from '../config/table/query-options.ts';
 import { createEngine, type Engine } from '../graphql/engine.ts';
@@ -17,7 +18,6 @@ import type { IngestProgress } from '../ingest/context/progress.ts';
 import type { IngestHandle } from '../ingest/thread/start-ingest.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
 import { Staleness } from '../operation/answers/staleness.ts';
-import type { ConfigState } from '../server/health/config-metrics.ts';
 import { createMetrics } from '../server/health/metrics.ts';
 import { readinessOf, withAudit } from '../server/health/readiness.ts';
 import { type RunningServer, startServer } from '../server/http-server.ts';
@@ -73,7 +73,7 @@ interface Started {
   readonly shutdown: Shutdown;
   readonly log: Logger;
   /** The state of the configuration file; absent where it is not read again. */
-  readonly live?: ConfigState;
+  readonly live?: LiveConfig;
 }
 
 /** Resolves when the server listens. Before that, it waits for a catalog. */

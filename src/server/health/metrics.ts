@@ -4,9 +4,9 @@
  * Owns: its registry; no metric is global. Operations are counted when they happen. A scrape reads all other values from memory and
  * from one short lease, which concurrent scrapes share.
  *
- *   scrape -> one lease (none after `patienceMs`) -> gauges are set -> text
+ *   scrape -> one lease (none after `patienceMs`) -> facts -> each metric is set from them -> text
  *
- * Invariant: a scrape never fails. A part that cannot be read is left out and counted in portolan_scrape_failures_total.
+ * Invariant: a scrape never fails. A part of the facts that cannot be read is left out and counted in portolan_scrape_failures_total.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { AuditFacts } from '../../admission/audit.ts';
@@ -15,16 +15,19 @@ import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { GraphQLSource } from '../../graphql/generation/generation.ts';
 import type { PooledReader } from '../../store/read/reader.ts';
-import { AnswerMetrics } from './answer-metrics.ts';
-import { AuditMetrics } from './audit-metrics.ts';
-import { ConfigMetrics, type ConfigState } from './config-metrics.ts';
-import { FeedMetrics } from './feed-metrics.ts';
-import { LiveMetrics } from './live-metrics.ts';
+import { registered } from './metric.ts';
+import {
+  type ConfigFacts,
+  engineMetrics,
+  type Facts,
+  type RightsChecks,
+  readStoreFacts,
+  type StoreFacts,
+  storeMetrics,
+} from './metric-table.ts';
 import { OperationMetrics } from './operation-metrics.ts';
 import type { Progress } from './readiness.ts';
-import { type MetricsBy, ResourceMetrics } from './resource-metrics.ts';
-import { type RightsChecks, RightsMetrics } from './rights-metrics.ts';
-import { readStoreFacts, type StoreFacts, StoreMetrics } from './store-metrics.ts';
+import { type MetricsBy, ResourceSeries, resourceMetrics } from './resource-metrics.ts';
 
 export interface MetricsOptions {
   readonly reader: PooledReader;
@@ -38,7 +41,7 @@ export interface MetricsOptions {
   /** Secrets that should register a cluster and cannot be used; absent where none register clusters. */
   readonly refusedSecrets?: (() => number) | undefined;
   /** The state of the configuration file; absent where it is not read again. */
-  readonly config?: ConfigState | undefined;
+  readonly config?: ConfigFacts | undefined;
   /** What the metrics of ingest have a series for. `auto`, the default: a resource up to ten clusters, above that a cluster. */
   readonly by?: MetricsBy | 'auto';
   /** Portolan's version. */
@@ -74,18 +77,8 @@ class MetricsRegistry implements Metrics {
   readonly operations: OperationMetrics;
   readonly #options: MetricsOptions;
   readonly #registry = new Registry();
-  readonly #resources: ResourceMetrics;
-  readonly #store: StoreMetrics;
-  readonly #feed: FeedMetrics;
-  readonly #answers: AnswerMetrics;
-  readonly #live: LiveMetrics;
-  readonly #rights: RightsMetrics;
-  readonly #audit: AuditMetrics;
-  readonly #config: ConfigMetrics;
-  readonly #secrets: Gauge;
-  readonly #kinds: Gauge;
-  readonly #generations: Counter;
-  readonly #slow: Counter;
+  readonly #series: ResourceSeries;
+  readonly #setters: readonly ((facts: Facts) => void)[];
   readonly #failures: Counter<'part'>;
   readonly #leftOut: Gauge;
   #reading: Promise<StoreFacts | null> | null = null;
@@ -93,6 +86,7 @@ class MetricsRegistry implements Metrics {
 
   constructor(options: MetricsOptions) {
     this.#options = options;
+    this.#series = new ResourceSeries(options.by ?? 'auto');
     const registers = [this.#registry];
     new Gauge({
       name: 'portolan_build_info',
@@ -100,31 +94,9 @@ class MetricsRegistry implements Metrics {
       labelNames: ['version'],
       registers,
     }).set({ version: options.version }, 1);
-    this.#resources = new ResourceMetrics(this.#registry, options.by ?? 'auto');
-    this.#store = new StoreMetrics(this.#registry);
+    const before = [...resourceMetrics, ...storeMetrics].map((each) => registered(each, this.#registry));
     this.operations = new OperationMetrics(this.#registry);
-    this.#feed = new FeedMetrics(this.#registry);
-    this.#answers = new AnswerMetrics(this.#registry);
-    this.#live = new LiveMetrics(this.#registry);
-    this.#rights = new RightsMetrics(this.#registry);
-    this.#audit = new AuditMetrics(this.#registry);
-    this.#config = new ConfigMetrics(this.#registry);
-    this.#secrets = new Gauge({
-      name: 'portolan_cluster_secrets_refused',
-      help: 'Secrets of --cluster-secrets that cannot be used. The log says why; what they registered before stays.',
-      registers,
-    });
-    this.#kinds = new Gauge({ name: 'portolan_schema_kinds', help: 'Kinds in the current GraphQL schema.', registers });
-    this.#generations = new Counter({
-      name: 'portolan_schema_generations_total',
-      help: 'GraphQL schemas that were built and published.',
-      registers,
-    });
-    this.#slow = new Counter({
-      name: 'portolan_graphql_slow_operations_total',
-      help: 'Queries and mutations that took longer than --slow-query-ms; each is in the log by its shape.',
-      registers,
-    });
+    this.#setters = [...before, ...engineMetrics.map((each) => registered(each, this.#registry))];
     this.#failures = new Counter({
       name: 'portolan_scrape_failures_total',
       help: 'Parts that a scrape had to leave out.',
@@ -144,39 +116,11 @@ class MetricsRegistry implements Metrics {
   }
 
   async text(): Promise<string> {
-    const { clock, progress, reader, source } = this.#options;
     this.#reading ??= this.#read().finally(() => {
       this.#reading = null;
     });
-    const facts = await this.#reading;
-    let leftOut = 0;
-    this.#part('store', () => {
-      this.#store.setFacts(facts, clock.now());
-      leftOut += this.#resources.setResources(facts && source.staleness.shownIn(facts.resources), clock.now());
-    });
-    this.#part('readers', () => this.#store.setReaders(reader.stats()));
-    this.#part('readiness', () => {
-      const { disk, failing, fault, ready, rebuilds } = progress();
-      this.#store.setReady(ready);
-      leftOut += this.#resources.setFailing(failing);
-      this.#store.setDisk(disk ?? null);
-      this.#store.setFault(fault ?? null, rebuilds ?? 0);
-    });
-    this.#config.set(this.#options.config ?? { waiting: [], isRefused: false });
-    this.#secrets.set(this.#options.refusedSecrets?.() ?? 0);
-    this.#audit.set(this.#options.audit?.() ?? { isWritable: true, written: 0, missing: 0 });
-    this.#setLeftOut(leftOut);
-    this.#part('answers', () => this.#answers.set(source.answers.facts));
-    this.#part('live queries', () => this.#live.set(source.liveQueries.facts));
-    this.#part('feed', () => {
-      this.#feed.set(source.feed);
-      this.#rights.set(this.#options.rightsChecks?.() ?? { checked: 0, alarmed: false });
-    });
-    this.#generations.reset();
-    this.#generations.inc(source.generations);
-    this.#slow.reset();
-    this.#slow.inc(source.slowQueries.count);
-    this.#kinds.set(kindsOf(source));
+    const facts = this.#facts(await this.#reading);
+    for (const set of this.#setters) this.#part('metrics', () => set(facts));
     return this.#registry.metrics();
   }
 
@@ -199,6 +143,38 @@ class MetricsRegistry implements Metrics {
     }
   }
 
+  #facts(store: StoreFacts | null): Facts {
+    const { audit, clock, config, progress, reader, refusedSecrets, rightsChecks, source } = this.#options;
+    const now = clock.now();
+    const resources = this.#part('store', () =>
+      this.#series.ofResources(store && source.staleness.shownIn(store.resources), now),
+    );
+    const readers = this.#part('readers', () => reader.stats());
+    const readiness = this.#part('readiness', () => {
+      const found = progress();
+      return { progress: found, failing: this.#series.ofFailing(found.failing) };
+    });
+    this.#setLeftOut((resources?.leftOut ?? 0) + (readiness?.failing.leftOut ?? 0));
+    return {
+      now,
+      store,
+      resources: resources?.shown,
+      readers,
+      progress: readiness?.progress,
+      failing: readiness?.failing.shown,
+      answers: this.#part('answers', () => source.answers.facts),
+      live: this.#part('live queries', () => source.liveQueries.facts),
+      feed: this.#part('feed', () => source.feed),
+      rights: this.#part('feed', () => rightsChecks?.() ?? { checked: 0, alarmed: false }),
+      audit: audit?.() ?? { isWritable: true, written: 0, missing: 0 },
+      config: config ?? { waiting: [], isRefused: false },
+      refusedSecrets: refusedSecrets?.() ?? 0,
+      kinds: kindsOf(source),
+      generations: source.generations,
+      slow: source.slowQueries.count,
+    };
+  }
+
   /** Logs when series begin to be left out. */
   #setLeftOut(series: number): void {
     if (series > 0 && !this.#isOver) {
@@ -211,11 +187,12 @@ class MetricsRegistry implements Metrics {
     this.#leftOut.set(series);
   }
 
-  #part(name: string, take: () => void): void {
+  #part<T>(name: string, read: () => T): T | undefined {
     try {
-      take();
+      return read();
     } catch (error) {
       this.#failed(name, error);
+      return undefined;
     }
   }
 

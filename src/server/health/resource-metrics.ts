@@ -19,8 +19,8 @@
  * - The counter of a cluster never falls. Prometheus takes a fall for a restart of the process, and would count all restarts again. So a
  *   removed resource leaves its count in the sum of its cluster.
  */
-import { Counter, Gauge, type Registry } from 'prom-client';
 import type { IngestStatus, ResourceProgress } from '../../store/types/progress.ts';
+import { counter, gauge, type Metric, type Sample } from './metric.ts';
 import type { Failing } from './readiness.ts';
 
 export type MetricsBy = 'resource' | 'cluster';
@@ -34,97 +34,118 @@ export const mostSeries = 9500;
 /** The part of it for what fails. */
 const mostFailing = 1000;
 
-type Labels = { readonly cluster: string; readonly resource?: string };
+type Labels = { readonly cluster: string } | { readonly cluster: string; readonly resource: string };
+
+type Counts = ReadonlyMap<string, number>;
 
 /** A resource, or all resources of a cluster. */
 interface Measured {
   readonly labels: Labels;
-  readonly phases: ReadonlyMap<string, number>;
+  readonly phases: Counts;
   readonly objects: number;
   readonly synced: number;
   /** Seconds; null where there was no event, sign or list yet. */
   readonly eventAge: number | null;
   readonly signAge: number | null;
   readonly stale: number | null;
-  readonly restarts: ReadonlyMap<string, number>;
+  readonly restarts: Counts;
+}
+
+/** The part of a scrape's facts that the metrics here are read from; undefined where it could not be read. */
+export interface ResourceFacts {
+  readonly resources: readonly Measured[] | undefined;
+  readonly failing: readonly Sample[] | undefined;
 }
 
 const ofResource = ['cluster', 'resource'] as const;
 
-export class ResourceMetrics {
-  readonly #failing: Gauge<'cluster' | 'resource'>;
-  readonly #phase: Gauge<'cluster' | 'resource' | 'phase'>;
-  readonly #objects: Gauge<'cluster' | 'resource'>;
-  readonly #synced: Gauge<'cluster' | 'resource'>;
-  readonly #age: Gauge<'cluster' | 'resource'>;
-  readonly #sign: Gauge<'cluster' | 'resource'>;
-  readonly #stale: Gauge<'cluster' | 'resource'>;
-  readonly #restarts: Counter<'cluster' | 'resource' | 'reason'>;
+/** A gauge of the resources that have this value. */
+function each(name: string, help: string, value: (of: Measured) => number | null): Metric<ResourceFacts> {
+  const read = ({ resources }: ResourceFacts) =>
+    resources?.flatMap((one): readonly Sample[] => {
+      const found = value(one);
+      return found === null ? [] : [[one.labels, found]];
+    });
+  return gauge(`resource_${name}`, help, read, ofResource);
+}
+
+/** Reads numbers that each resource has by another label. */
+function eachBy(label: string, counts: (of: Measured) => Counts) {
+  return ({ resources }: ResourceFacts) =>
+    resources?.flatMap((one) =>
+      [...counts(one)].map(([name, count]): Sample => [{ ...one.labels, [label]: name }, count]),
+    );
+}
+
+export const resourceMetrics: readonly Metric<ResourceFacts>[] = [
+  gauge(
+    'failing',
+    '1 for each resource that fails; resource is "everything" where it is the whole cluster.',
+    ({ failing }) => failing,
+    ofResource,
+  ),
+  gauge(
+    'resource_phase',
+    '1 for the phase that a resource is in; other phases have no series.',
+    eachBy('phase', ({ phases }) => phases),
+    [...ofResource, 'phase'],
+  ),
+  each('objects', 'Objects in the tables.', ({ objects }) => objects),
+  each('synced', '1 when the resource has been listed completely once.', ({ synced }) => synced),
+  each(
+    'last_event_age_seconds',
+    'Time since the last event of a watch was applied; no series before the first.',
+    ({ eventAge }) => eventAge,
+  ),
+  each(
+    'last_sign_age_seconds',
+    'Time since the last event, bookmark, complete list or opening of a watch; no series before the first.',
+    ({ signAge }) => signAge,
+  ),
+  each(
+    'stale_seconds',
+    'Time for which the stored objects may be outdated; 0 while a watch is open and not silent, no series before the first complete list.',
+    ({ stale }) => stale,
+  ),
+  counter(
+    'resource_restarts_total',
+    'Lists and watches that had to begin again, by reason.',
+    eachBy('reason', ({ restarts }) => restarts),
+    [...ofResource, 'reason'],
+  ),
+];
+
+/** Chooses the series of each scrape. */
+export class ResourceSeries {
   readonly #given: MetricsBy | 'auto';
   readonly #clusterRestarts = new RestartSums();
   #by: MetricsBy;
 
-  constructor(registry: Registry, by: MetricsBy | 'auto') {
+  constructor(by: MetricsBy | 'auto') {
     this.#given = by;
     this.#by = by === 'cluster' ? 'cluster' : 'resource';
-    const gauge = <T extends string>(name: string, help: string, labelNames: readonly T[]): Gauge<T> =>
-      new Gauge({ name: `portolan_${name}`, help, labelNames: [...labelNames], registers: [registry] });
-    this.#failing = gauge(
-      'failing',
-      '1 for each resource that fails; resource is "everything" where it is the whole cluster.',
-      ofResource,
-    );
-    this.#phase = gauge('resource_phase', '1 for the phase that a resource is in; other phases have no series.', [
-      ...ofResource,
-      'phase',
-    ]);
-    this.#objects = gauge('resource_objects', 'Objects in the tables.', ofResource);
-    this.#synced = gauge('resource_synced', '1 when the resource has been listed completely once.', ofResource);
-    this.#age = gauge(
-      'resource_last_event_age_seconds',
-      'Time since the last event of a watch was applied; no series before the first.',
-      ofResource,
-    );
-    this.#sign = gauge(
-      'resource_last_sign_age_seconds',
-      'Time since the last event, bookmark, complete list or opening of a watch; no series before the first.',
-      ofResource,
-    );
-    this.#stale = gauge(
-      'resource_stale_seconds',
-      'Time for which the stored objects may be outdated; 0 while a watch is open and not silent, no series before the first complete list.',
-      ofResource,
-    );
-    this.#restarts = new Counter({
-      name: 'portolan_resource_restarts_total',
-      help: 'Lists and watches that had to begin again, by reason.',
-      labelNames: [...ofResource, 'reason'],
-      registers: [registry],
-    });
   }
 
-  /** @returns the number of series that do not fit. */
-  setFailing(failing: readonly Failing[]): number {
-    this.#failing.reset();
-    const sums = new Map<string, Labels & { count: number }>();
+  /** The failing resources (or clusters), and the number of series that do not fit. */
+  ofFailing(failing: readonly Failing[]): { readonly shown: readonly Sample[]; readonly leftOut: number } {
+    const sums = new Map<string, [Labels, number]>();
     for (const { cluster, resource } of failing) {
       const labels = this.#by === 'cluster' ? { cluster } : { cluster, resource };
       const key = JSON.stringify(labels);
-      sums.set(key, { ...labels, count: (sums.get(key)?.count ?? 0) + 1 });
+      sums.set(key, [labels, (sums.get(key)?.[1] ?? 0) + 1]);
     }
-    const all = [...sums.values()];
-    for (const { count, ...labels } of all.slice(0, mostFailing)) this.#failing.set(labels, count);
-    return Math.max(0, all.length - mostFailing);
+    return { shown: [...sums.values()].slice(0, mostFailing), leftOut: Math.max(0, sums.size - mostFailing) };
   }
 
   /**
-   * `now` in milliseconds since the epoch; null when the store could not be read: an outdated value would mislead, so there are none.
-   * @returns the number of series that do not fit.
+   * The resources (or clusters) that fit, and the number of series that do not. `now` in milliseconds since the epoch. Null when the
+   * store could not be read: an outdated value would mislead, so there are none.
    */
-  setResources(resources: readonly ResourceProgress[] | null, now: number): number {
-    const gauges = [this.#phase, this.#objects, this.#synced, this.#age, this.#sign, this.#stale];
-    for (const each of [...gauges, this.#restarts]) each.reset();
-    if (resources === null) return 0;
+  ofResources(
+    resources: readonly ResourceProgress[] | null,
+    now: number,
+  ): { readonly shown: readonly Measured[]; readonly leftOut: number } {
+    if (resources === null) return { shown: [], leftOut: 0 };
     const byCluster = Map.groupBy(resources, ({ cluster }) => cluster);
     if (this.#given === 'auto') this.#by = byCluster.size > mostClustersByResource ? 'cluster' : 'resource';
     const restarts = this.#by === 'cluster' ? this.#clusterRestarts.take(byCluster) : new Map();
@@ -135,6 +156,7 @@ export class ResourceMetrics {
             ...measure({ cluster }, of, now),
             restarts: restarts.get(cluster) ?? new Map(),
           }));
+    const shown: Measured[] = [];
     let room = mostSeries - mostFailing;
     let leftOut = 0;
     for (const each of [...measured.filter(needsAttention), ...measured.filter((one) => !needsAttention(one))]) {
@@ -142,20 +164,10 @@ export class ResourceMetrics {
       if (series > room) leftOut += series;
       else {
         room -= series;
-        this.#set(each);
+        shown.push(each);
       }
     }
-    return leftOut;
-  }
-
-  #set({ labels, phases, objects, synced, eventAge, signAge, stale, restarts }: Measured): void {
-    for (const [phase, count] of phases) this.#phase.set({ ...labels, phase }, count);
-    this.#objects.set(labels, objects);
-    this.#synced.set(labels, synced);
-    if (eventAge !== null) this.#age.set(labels, eventAge);
-    if (signAge !== null) this.#sign.set(labels, signAge);
-    if (stale !== null) this.#stale.set(labels, stale);
-    for (const [reason, count] of restarts) this.#restarts.inc({ ...labels, reason }, count);
+    return { shown, leftOut };
   }
 }
 
@@ -198,8 +210,6 @@ function seriesOf({ phases, eventAge, signAge, stale, restarts }: Measured): num
 function needsAttention({ phases, stale }: Measured): boolean {
   return (stale ?? 0) > 0 || [...phases.keys()].some((phase) => phase !== 'WATCHING' && phase !== 'POLLING');
 }
-
-type Counts = ReadonlyMap<string, number>;
 
 /** The restarts of each cluster since this began, by reason. They grow by what a resource counted since the last look. */
 class RestartSums {
