@@ -55,7 +55,7 @@ const importedParts: Readonly<Record<string, string>> = {
   'prettier/parser-babel': 'prettier-babel.js',
 };
 
-export interface CompiledPlayground {
+interface CompiledPlayground {
   /** By name. */
   readonly parts: ReadonlyMap<string, string | Buffer>;
   /** `name@version` of each package in them, sorted. */

@@ -31,7 +31,7 @@ const options = [
   '--noColors',
 ];
 
-export interface CompiledModule {
+interface CompiledModule {
   /** Below the project's folder. */
   readonly path: string;
   /** The text of the module. */

@@ -9,7 +9,7 @@
  * npm drops `gypfile` each time. It writes the `engines` of new and updated packages.
  */
 
-export interface LockedPackage {
+interface LockedPackage {
   readonly engines?: unknown;
   readonly gypfile?: boolean;
   readonly hasInstallScript?: boolean;

@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** The folder, from the project's. */
 export const playgroundFolder = join('web', 'playground', 'dist');
 
-export interface WrittenPlayground extends PlaygroundManifest {
+interface WrittenPlayground extends PlaygroundManifest {
   /** A hash of the sources and of the lock. */
   readonly key: string;
   /** `name@version` of each package in the parts, sorted. */

@@ -12,7 +12,7 @@ import { startServer } from '../../src/server/http-server.ts';
 import { openReader, type PooledReader } from '../../src/store/read/reader.ts';
 import type { Reader } from '../../src/store/types/lease.ts';
 
-export interface ServedStore {
+interface ServedStore {
   readonly url: string;
   readonly rights: Rights;
   readonly engine: Engine;

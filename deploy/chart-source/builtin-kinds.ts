@@ -4,7 +4,7 @@
  */
 import type { Resource } from '../../src/catalog/resources/resource.ts';
 
-export type BuiltinKind = Pick<Resource, 'group' | 'plural' | 'kind' | 'namespaced' | 'verbs'>;
+type BuiltinKind = Pick<Resource, 'group' | 'plural' | 'kind' | 'namespaced' | 'verbs'>;
 
 /** Of each group, `plural Kind` of the namespaced resources, and of those of the whole cluster. */
 const groups: readonly (readonly [group: string, namespaced: string, cluster: string])[] = [

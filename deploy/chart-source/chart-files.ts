@@ -6,7 +6,7 @@ import { schemaText, valuesTable, valuesText } from './values-files.ts';
 
 export const chartFolder = new URL('../chart/', import.meta.url);
 
-export interface ChartFile {
+interface ChartFile {
   /** In the folder of the chart. */
   readonly path: string;
   readonly text: string;

@@ -26,7 +26,7 @@ const cacheFolder = fileURLToPath(new URL('../../node_modules/.cache/portolan-he
 const installedGo = '/usr/local/go/bin';
 const longestBuildMs = 15 * 60_000;
 
-export type FoundHelm =
+type FoundHelm =
   | { readonly path: string }
   /** Why there is none, as a sentence. */
   | { readonly path: null; readonly reason: string };

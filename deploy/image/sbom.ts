@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PortolanError } from '../../src/base/errors.ts';
 
-export interface SbomSources {
+interface SbomSources {
   /** `name@version` of each package in the bundle. */
   readonly packages: readonly string[];
   /** The binary of Node, which runs this program too. */
@@ -25,7 +25,7 @@ export interface SbomSources {
   readonly debian: string;
 }
 
-export interface Component {
+interface Component {
   readonly 'bom-ref': string;
   readonly type: string;
   readonly name: string;

@@ -30,7 +30,7 @@ export type Reach = 'all' | ReadonlySet<string>;
 export type NamedObjects = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** The binding that allows a request, with the rule of its role that does. */
-export type Allowed = { readonly by: BindingObject; readonly rule: PolicyRule } | { readonly by: typeof superusers };
+type Allowed = { readonly by: BindingObject; readonly rule: PolicyRule } | { readonly by: typeof superusers };
 
 /** The group whose members may do everything. */
 export const superusers = 'system:masters';

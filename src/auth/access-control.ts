@@ -29,7 +29,7 @@ import { StoredRights } from './rights/stored-rights.ts';
 export type CredentialKind = 'token' | 'proxy' | 'certificate';
 
 /** Who decides what callers see: roles and bindings, and the API server for the rest; roles and bindings alone; the API server alone. */
-export type AuthorizationMode = 'auto' | 'rbac' | 'review';
+type AuthorizationMode = 'auto' | 'rbac' | 'review';
 
 export interface AccessControlOptions {
   readonly mode: AuthorizationMode;

@@ -13,7 +13,7 @@ import { messageOf, PortolanError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { readSmallFile } from './read-small-file.ts';
 
-export interface ReloadedFilesOptions<T> {
+interface ReloadedFilesOptions<T> {
   /** What the files hold, for the log: `certificate`, `configuration`. */
   readonly what: string;
   /** The files, each with the flag that names it. */

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export interface TemporaryFolder {
+interface TemporaryFolder {
   readonly path: string;
   /** Removes the folder with its content. Idempotent. */
   remove(): void;

@@ -19,7 +19,7 @@ const deadline = 1800;
 /** A signal this many milliseconds after the first is meant as another one. */
 const apart = 1000;
 
-export interface RunOptions {
+interface RunOptions {
   /** Milliseconds in which clients move to another gateway; default 0. Called at the signal. */
   readonly drainMs?: () => number;
   /** Called last in every case. */

@@ -16,7 +16,7 @@ import { refuseHarm } from './found-file.ts';
 import { type Config, flagOf, optionTable, variableOf } from './options.ts';
 import type { OptionDefinition } from './table/option-definition.ts';
 
-export interface ConfigSources {
+interface ConfigSources {
   /** The options present on the command line, by key. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -23,7 +23,7 @@ import { createOtelTracer } from './otel-tracer.ts';
 import { type Environment, type TraceSettings, traceSettings } from './trace-settings.ts';
 import { WatchedExporter } from './watched-exporter.ts';
 
-export interface Tracing {
+interface Tracing {
   readonly tracer: Tracer;
   /** Exports the spans that have ended. Never rejects. */
   close(): Promise<void>;

@@ -43,7 +43,7 @@ import {
   type Tracer,
 } from '../base/tracing.ts';
 
-export interface TracerParts {
+interface TracerParts {
   readonly sampler: Sampler;
   readonly propagator: TextMapPropagator;
   /** Gets the spans that have ended. */

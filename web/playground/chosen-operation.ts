@@ -4,7 +4,7 @@
  */
 import { tokensOf } from './tokens.ts';
 
-export interface ChosenOperation {
+interface ChosenOperation {
   readonly type: string;
   /** Null for an operation without a name. */
   readonly name: string | null;

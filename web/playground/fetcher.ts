@@ -7,7 +7,7 @@ import { chosenOperation } from './chosen-operation.ts';
 import { type Answer, failed, type Measure, messageOf, post } from './post.ts';
 
 /** One request of GraphiQL. */
-export interface FetcherRequest {
+interface FetcherRequest {
   readonly query: string;
   readonly variables?: Readonly<Record<string, unknown>> | null;
   readonly operationName?: string | null;

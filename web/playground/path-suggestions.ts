@@ -6,7 +6,7 @@ export interface PathField {
   readonly type: string;
 }
 
-export interface Suggestion {
+interface Suggestion {
   /** The whole path, as a person reads it. */
   readonly label: string;
   /** The text for the string of the document: quotes are escaped. `$0` is where the cursor goes, if it is not the end. */

@@ -14,7 +14,7 @@ export interface Measure {
   readonly bytes: number;
 }
 
-export interface Posted {
+interface Posted {
   /** The HTTP status; 0 if there was no answer. */
   readonly status: number;
   readonly answer: Answer;

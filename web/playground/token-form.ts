@@ -2,7 +2,7 @@
 import { typedToken } from './caller-token.ts';
 import { element } from './element.ts';
 
-export interface Question {
+interface Question {
   /** Why a token is needed; empty if the person asked for the form. */
   readonly message: string;
   /** The text of the input at first. */

@@ -1,6 +1,6 @@
 /** The tokens of GraphQL documents, as far as their brackets, names and strings matter. Other punctuators and numbers are left out. */
 
-export interface Token {
+interface Token {
   readonly text: string;
   readonly index: number;
 }

@@ -22,7 +22,7 @@ import { noSpan, type Span, within } from '../../base/tracing.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
 
-export interface TokenReviewsOptions {
+interface TokenReviewsOptions {
   /** Sends the reviews as the gateway. */
   readonly client: Pick<RestClient, 'post'>;
   /** The audiences of which a token must have one; empty for those of the API server. */

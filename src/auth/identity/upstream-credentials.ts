@@ -12,7 +12,7 @@ import type { CallerCredentials } from '../../upstream/caller-credentials.ts';
 import type { Presented } from './authenticator.ts';
 import { authenticatedGroup } from './front-proxy.ts';
 
-export interface CallerClusters {
+interface CallerClusters {
   /** The cluster that knows the callers. */
   readonly home: string;
   /** The clusters with the same users, the home cluster among them. */

@@ -23,7 +23,7 @@ export interface AccessQuestion {
   readonly request: RequestAttributes;
 }
 
-export interface AccessReviewsOptions {
+interface AccessReviewsOptions {
   /** Sends the reviews as the gateway, by cluster. */
   readonly clients: ReadonlyMap<string, Pick<RestClient, 'post'>>;
   readonly clock: Clock;

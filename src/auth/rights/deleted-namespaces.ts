@@ -14,7 +14,7 @@ import type { CommittedChanges } from '../../store/types/change.ts';
 import type { Lease, Reader } from '../../store/types/lease.ts';
 import { sql } from '../../store/types/sql.ts';
 
-export interface DeletedNamespacesOptions {
+interface DeletedNamespacesOptions {
   readonly reader: Reader;
   readonly log: Logger;
   readonly gone: (cluster: string, namespace: string) => void;

@@ -32,7 +32,7 @@ export interface GrantedRights extends Pick<Rights, 'isCurrent' | 'allows' | 'wh
   granted(caller: Caller): Scopes;
 }
 
-export interface ReviewedRightsOptions extends ReviewedCallerOptions {
+interface ReviewedRightsOptions extends ReviewedCallerOptions {
   readonly granted: GrantedRights | null;
 }
 

@@ -13,7 +13,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { AccessQuestion, AccessReviews } from './access-reviews.ts';
 
-export interface RightsCheckOptions {
+interface RightsCheckOptions {
   readonly reviews: Pick<AccessReviews, 'ask'>;
   readonly clock: Clock;
   readonly log: Logger;

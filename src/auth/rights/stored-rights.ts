@@ -22,7 +22,7 @@ import type { Lease, Reader } from '../../store/types/lease.ts';
 import type { Row, Statement } from '../../store/types/statement.ts';
 import { rightsUnknown, StoredRoles } from './stored-roles.ts';
 
-export interface StoredRightsOptions {
+interface StoredRightsOptions {
   readonly reader: Reader;
   readonly clock: Clock;
   readonly log: Logger;
@@ -37,7 +37,7 @@ export interface StoredRightsOptions {
 }
 
 /** Milliseconds that the roles of a cluster may lag behind its API server. */
-export const mostStaleMs = 60_000;
+const mostStaleMs = 60_000;
 /** Milliseconds in which the roles are read again behind a commit. */
 const patienceMs = 30_000;
 /** Scopes that are kept, of callers with different grants. */

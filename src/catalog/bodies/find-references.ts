@@ -11,7 +11,7 @@
 import { valueAt, valuesAt } from '../paths/value-at.ts';
 import { type NamedKind, type ReferencePlace, type StatedKind, textOfKind } from '../relations/relation.ts';
 
-export interface FoundReference {
+interface FoundReference {
   /** The index of the place. */
   readonly place: number;
   readonly target: NamedKind;

@@ -25,7 +25,7 @@ export interface Doubt {
 }
 
 /** A field and its place in the schema. */
-export interface FieldPlace {
+interface FieldPlace {
   readonly field: Field;
   /** The shape that has the field. */
   readonly beside: Shape;

@@ -27,7 +27,7 @@ export interface InferredRelations {
   readonly skipped: readonly SkippedField[];
 }
 
-export interface SkippedField {
+interface SkippedField {
   readonly path: string;
   readonly reason: string;
 }

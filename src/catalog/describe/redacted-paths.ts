@@ -14,7 +14,7 @@ import { isNamed, type Resource, resourceKey } from '../resources/resource.ts';
 import type { FieldTree } from '../tree/field-tree.ts';
 import { isDerived, parsePath } from '../tree/path.ts';
 
-export interface RedactedPaths {
+interface RedactedPaths {
   /** In canonical spelling, each once. */
   readonly paths: readonly string[];
   /** Reasons why other configured paths of the resource cannot be redacted, one sentence each. */

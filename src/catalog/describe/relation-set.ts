@@ -20,12 +20,12 @@ import type { ServedKind } from './kind-by-name.ts';
 /** The annotation of a CustomResourceDefinition with declarations of the kind's relations, without `from`. */
 export const relationsAnnotation = 'portolan.dev/relations';
 
-export interface KindRelations {
+interface KindRelations {
   readonly relations: readonly DescribedRelation[];
   readonly messages: readonly string[];
 }
 
-export interface RelationSetOptions {
+interface RelationSetOptions {
   /** Whether the annotations of definitions count. Default: they do not. */
   readonly annotations?: boolean;
   /** Whether relations of custom resources are inferred from their schemas. Default: they are not. */

@@ -19,7 +19,7 @@ import { type Condition, current, failed, type Health, inProgress, unknown } fro
 import { kindRules } from './kind-rules.ts';
 
 /** Reads an object's values by member names. */
-export interface HealthInput {
+interface HealthInput {
   /** The value at a path of {@link HealthRule.paths}; undefined or null for an absent one. */
   value(path: readonly string[]): unknown;
   /** The object's conditions; null if `status` is no object, or `status.conditions` is no list of conditions. */

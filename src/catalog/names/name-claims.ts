@@ -12,7 +12,7 @@ import { resourceKey } from '../resources/resource.ts';
 import { type NamedKind, namedKindId, namesByKey, namesOf } from './kind-names.ts';
 import { staticRoots, staticTypes } from './reserved-names.ts';
 
-export interface GivenNames {
+interface GivenNames {
   readonly names: KindNames;
   /** Why the kind is named after its key; null for derived names. */
   readonly taken: string | null;

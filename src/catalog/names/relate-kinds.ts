@@ -19,7 +19,7 @@ export interface RelatedKind extends Pick<CatalogKind, 'key' | 'resource' | 'tre
   readonly declared: readonly DescribedRelation[];
 }
 
-export interface RelatedKinds {
+interface RelatedKinds {
   /** By resourceKey; sorted by name. */
   readonly relations: ReadonlyMap<string, readonly KindRelation[]>;
   readonly diagnostics: readonly Diagnostic[];

@@ -21,7 +21,7 @@ import {
 } from './relation.ts';
 
 /** A declaration that cannot be used. */
-export interface RelationProblem {
+interface RelationProblem {
   /** The kind of the declaration (textOfKind); null if it cannot be read. */
   readonly source: string | null;
   /** The declaration as its reader finds it: `Pod.node`, or its position (from 1). */

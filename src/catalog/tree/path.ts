@@ -46,7 +46,7 @@ export type PathStep =
 
 /** The parts of an object's identity that callers name in paths: the cluster's name, and the object id. */
 export const identityNames = ['cluster', 'id'] as const;
-export type IdentityName = (typeof identityNames)[number];
+type IdentityName = (typeof identityNames)[number];
 
 /** The parts of an object's health. */
 export const healthNames = ['status', 'reason'] as const;
@@ -83,7 +83,7 @@ export function isThroughLists({ steps, fold }: Path): boolean {
 export const maxPathLength = 2000;
 const maxSteps = 100;
 /** Most steps `[]` and `[name=value]` of a path. Each is one more query inside the SQL of a condition, and SQLite bounds their depth. */
-export const maxListSteps = 8;
+const maxListSteps = 8;
 
 const foldedText = /^(sum|min|max|count)\((.*)\)$/s;
 const plainName = /^[A-Za-z0-9_-]+$/;

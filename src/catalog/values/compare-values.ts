@@ -12,7 +12,7 @@ import { compareKeys, orderKey } from './values.ts';
 export type ValueOperator = 'eq' | 'lt' | 'lte' | 'gt' | 'gte';
 
 /** Two leaves that can be compared with each other, and the factor of the right one. */
-export interface ComparedLeaves {
+interface ComparedLeaves {
   readonly left: LeafType;
   readonly right: LeafType;
   /** A decimal number as text; null for 1. Only for numbers, quantities and durations. */

@@ -16,13 +16,13 @@ import { systemClock } from '../../base/clock.ts';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { oneLine } from '../../base/text/terminal-line.ts';
 
-export interface PortForward {
+interface PortForward {
   /** `http://127.0.0.1:43123`, or https for a gateway with TLS. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-export interface ServiceChoice {
+interface ServiceChoice {
   /** Flags of kubectl that say where: --namespace, --context, --kubeconfig. */
   readonly where: readonly string[];
   /** The name of the Service. Without it, the one with the label of the gateway. */

@@ -15,7 +15,7 @@ import { messageOf } from '../../base/errors.ts';
 import { exactNumbers } from './exact-json.ts';
 import type { GatewayClient } from './gateway-client.ts';
 
-export interface SubscribeRequest {
+interface SubscribeRequest {
   readonly query: string;
   readonly operationName?: string;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -58,7 +58,7 @@ export type Outcome =
   /** The connection could not be opened, or it was lost. `code` is that of the close, 1006 without one. */
   | { readonly kind: 'lost'; readonly code: number; readonly reason: string };
 
-export interface SubscriptionHandlers {
+interface SubscriptionHandlers {
   /** Called when the gateway accepted the connection. */
   connected(): void;
   /** Takes one message. False asks to read no more until `resume` is called. */

@@ -35,7 +35,7 @@ export interface WatchedDocument {
   readonly writtenCursor: string | null;
 }
 
-export interface WatchChoices {
+interface WatchChoices {
   readonly operation?: string | undefined;
   /** Begin without a snapshot. */
   readonly changesOnly: boolean;

@@ -31,13 +31,13 @@ export interface WatchFlags extends QueryFlags {
 }
 
 /** A stream that says when it is full. */
-export interface LineOutput {
+interface LineOutput {
   write(line: string): boolean;
   on(event: 'drain', listener: () => void): unknown;
   off(event: 'drain', listener: () => void): unknown;
 }
 
-export interface WatchStreams {
+interface WatchStreams {
   readonly input: NodeJS.ReadableStream;
   readonly output: LineOutput;
   readonly errors: { write(text: string): unknown };

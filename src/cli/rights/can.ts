@@ -38,7 +38,7 @@ export interface Question extends RequestWords {
   readonly check: boolean;
 }
 
-export type CanConfig = Pick<Config, 'kubeconfig' | 'context' | 'inCluster' | 'json'> & Partial<Pick<Config, 'demo'>>;
+type CanConfig = Pick<Config, 'kubeconfig' | 'context' | 'inCluster' | 'json'> & Partial<Pick<Config, 'demo'>>;
 
 /**
  * Prints the decision to `output` and returns the exit code.

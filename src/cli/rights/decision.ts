@@ -21,7 +21,7 @@ type Reason =
   /** A group whose members may do everything. */
   | { readonly group: string };
 
-export interface Decision {
+interface Decision {
   readonly allowed: boolean;
   readonly user: UserInfo;
   readonly request: RequestAttributes;

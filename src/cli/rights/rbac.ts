@@ -15,7 +15,7 @@ import { onOneCluster } from '../options/demo-cluster.ts';
 import { refuseUnmatched } from '../options/refuse-unmatched.ts';
 import { roleManifests } from './role-manifests.ts';
 
-export type RbacConfig = Pick<
+type RbacConfig = Pick<
   Config,
   | 'kubeconfig'
   | 'context'

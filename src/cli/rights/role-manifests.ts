@@ -3,7 +3,7 @@ import { Document, isCollection, isMap } from 'yaml';
 import type { NeededRole, NeededRule } from '../../access/gateway-rules.ts';
 import { rbacGroup } from '../../access/rbac-objects.ts';
 
-export interface ManifestOptions {
+interface ManifestOptions {
   readonly name: string;
   /** The service account of the bindings; null: no bindings. */
   readonly account: { readonly namespace: string; readonly name: string } | null;

@@ -6,7 +6,7 @@ import { documentFragments } from '../selection/walk.ts';
 import { checkVariables } from './check-variables.ts';
 import { withHint } from './hints.ts';
 
-export interface AskedDocument {
+interface AskedDocument {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;

@@ -2,7 +2,7 @@
 import { PortolanError } from '../../base/errors.ts';
 
 /** Far deeper than real filters, and than the free JSON that a filter compares. */
-export const deepestVariables = 100;
+const deepestVariables = 100;
 
 /** @throws PortolanError QUERY_TOO_COSTLY for variables that nest deeper than {@link deepestVariables}. */
 export function checkVariables(variables: unknown): void {

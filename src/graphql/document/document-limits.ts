@@ -72,10 +72,10 @@ function withoutTokens(document: DocumentNode): DocumentNode {
 }
 
 /** Matches strings and comments too, so that brackets inside them are not counted. */
-export const brackets = /"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n\r])*"|#[^\n\r]*|[{[(]|[)\]}]/g;
+const brackets = /"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n\r])*"|#[^\n\r]*|[{[(]|[)\]}]/g;
 
 /** The deepest nesting of brackets in the text. */
-export function nestingOf(text: string): number {
+function nestingOf(text: string): number {
   let open = 0;
   let deepest = 0;
   for (const [token] of text.matchAll(brackets)) {

@@ -1,7 +1,7 @@
 /** Words of other APIs, and what Portolan has instead. The hints of errors (hints.ts) show it. */
 
 /** The replacement of some arguments, if the field takes the argument `needs`. */
-export interface ArgumentWords {
+interface ArgumentWords {
   readonly words: readonly string[];
   readonly needs: string;
   readonly instead: string;

@@ -60,7 +60,7 @@ function operators(type: LeafType, scalar: GraphQLInputType): InputFields {
 }
 
 /** The filter input of a leaf type, such as `StringFilter`. */
-export function leafFilter(type: LeafType, scalar: GraphQLInputType): GraphQLInputObjectType {
+function leafFilter(type: LeafType, scalar: GraphQLInputType): GraphQLInputObjectType {
   const description = `Conditions on a value of the type ${type}.`;
   return new GraphQLInputObjectType({ name: `${type}Filter`, description, fields: operators(type, scalar) });
 }
@@ -92,7 +92,7 @@ const key = {
 };
 
 /** Conditions on the value under one key of a map of leaves. */
-export function leafMapFilter(type: LeafType, scalar: GraphQLInputType): GraphQLInputObjectType {
+function leafMapFilter(type: LeafType, scalar: GraphQLInputType): GraphQLInputObjectType {
   const description = `Conditions on the ${type} under one key of a map.`;
   return new GraphQLInputObjectType({
     name: `${type}MapFilter`,

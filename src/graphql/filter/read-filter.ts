@@ -40,7 +40,7 @@ import { pathConditions } from './path-conditions.ts';
 import type { InputRole } from './shape-filters.ts';
 
 /** The kinds' data that a filter is compiled with. */
-export interface FilterContext {
+interface FilterContext {
   /** The queried kinds. */
   readonly kinds: readonly FilteredKind[];
   /** Paths that `search` covers in addition to names and labels. */

@@ -116,7 +116,7 @@ export function jsonOf(result: ExecutionResult): Buffer {
 const deliveries = new WeakMap<object, WeakMap<DocumentNode, Map<string, Delivery>>>();
 
 /** One subscriber's part in a delivery. */
-export interface Membership {
+interface Membership {
   readonly delivery: Delivery;
   /** The subscriber has ended. Calls after the first do nothing. */
   leave(): void;

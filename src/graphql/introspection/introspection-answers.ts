@@ -30,14 +30,14 @@ export interface IntrospectionQuery {
 type Client = string;
 
 /** JSON text in an encoding, as bytes. */
-export interface Answer {
+interface Answer {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Bytes that this question has cost: those that were made, or those of a known answer. */
   readonly cost: number;
 }
 
 /** The introspection of a document that also has data. */
-export interface Part {
+interface Part {
   readonly result: PartResult;
   readonly cost: number;
 }

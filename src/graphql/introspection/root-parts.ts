@@ -24,11 +24,11 @@ import {
 } from 'graphql';
 import { documentFragments, selectedFields } from '../selection/walk.ts';
 
-export type RootPart = 'introspection' | 'data';
+type RootPart = 'introspection' | 'data';
 
 const introspectionFields: ReadonlySet<string> = new Set(['__schema', '__type']);
 
-export function isIntrospection({ name }: FieldNode): boolean {
+function isIntrospection({ name }: FieldNode): boolean {
   return introspectionFields.has(name.value);
 }
 
@@ -63,7 +63,7 @@ export function rootPart(document: DocumentNode, operationName: string | null, p
 }
 
 /** What both parts are parts of. */
-export interface Divided {
+interface Divided {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operationName: string | null;

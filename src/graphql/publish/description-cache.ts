@@ -19,7 +19,7 @@ import type { Lease, Reader } from '../../store/types/lease.ts';
 /** Milliseconds that reading may take. The first read is many megabytes. */
 const leaseMs = 30_000;
 
-export interface StoredCatalog {
+interface StoredCatalog {
   readonly described: readonly DescribedResource[];
   /** All kinds in the order in which they came, also those that are gone. */
   readonly came: readonly NamedKind[];

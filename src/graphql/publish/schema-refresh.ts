@@ -20,7 +20,7 @@ import { GenerationBuilder } from '../schema/build-generation.ts';
 import { DescriptionCache } from './description-cache.ts';
 import { DiagnosticLog } from './diagnostic-log.ts';
 
-export interface SchemaRefreshOptions {
+interface SchemaRefreshOptions {
   readonly reader: Reader;
   readonly log: Logger;
   readonly clock: Clock;

@@ -29,7 +29,7 @@ export function buildGeneration(catalog: Catalog): Generation {
   return runSteps(new GenerationBuilder({ typePrefix }).build(catalog));
 }
 
-export interface BuildOptions {
+interface BuildOptions {
   /** Makes the relation fields of kinds. Default: those of the catalog. */
   readonly relations?: RelationFields;
   /** That of the catalogs. Default: nothing. */

@@ -45,7 +45,7 @@ export interface KindPart {
   readonly definitions: DefinitionTypes | null;
 }
 
-export interface LookedAt {
+interface LookedAt {
   /** The parts of all kinds, in their order; empty if one failed. */
   readonly parts: readonly KindPart[];
   /** The errors of the kinds that are to blame, by key. */

@@ -49,7 +49,7 @@ export interface Shared {
 }
 
 /** The inputs for making the types of one kind. */
-export interface KindInputs {
+interface KindInputs {
   readonly shared: Shared;
   readonly shapes: ShapeTypes;
   readonly definitions: DefinitionTypes;

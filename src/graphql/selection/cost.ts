@@ -23,7 +23,7 @@ import type { AskedCost } from '../../operation/operation-cost.ts';
 import { factsOf } from './field-facts.ts';
 import { type SelectionContext, SelectionFold } from './walk.ts';
 
-export interface Costed extends SelectionContext {
+interface Costed extends SelectionContext {
   /** As getVariableValues coerces them. */
   readonly variableValues: VariableValues;
   /** The most objects on any page. */

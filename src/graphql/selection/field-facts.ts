@@ -17,7 +17,7 @@ import type { HealthName } from '../../catalog/tree/path.ts';
 import { defaultPageSize } from '../../query/plan/check-page.ts';
 import type { Hop } from '../../query/plan/hop.ts';
 
-export type Need =
+type Need =
   /** The resolver does not read the body. */
   | { readonly kind: 'none' }
   /** It reads the whole body. */
@@ -25,7 +25,7 @@ export type Need =
   /** It reads these paths of the enclosing object. `deep`: only the fields selected below the (single) path. */
   | { readonly kind: 'paths'; readonly paths: readonly (readonly string[])[]; readonly deep: boolean };
 
-export const nothing: Need = { kind: 'none' };
+const nothing: Need = { kind: 'none' };
 export const wholeBody: Need = { kind: 'whole' };
 export const at = (...path: string[]): Need => ({ kind: 'paths', paths: [path], deep: false });
 export const below = (...path: string[]): Need => ({ kind: 'paths', paths: [path], deep: true });
@@ -56,7 +56,7 @@ export interface RelatedFact {
   readonly filter: GraphQLInputObjectType | null;
 }
 
-export interface FieldCost {
+interface FieldCost {
   /** Values that the field counts for, without its selection. */
   readonly own: number;
   /**
@@ -68,7 +68,7 @@ export interface FieldCost {
   readonly pageSize: number;
 }
 
-export interface FieldFacts {
+interface FieldFacts {
   readonly need: Need;
   /** Null for a field that only its resolver can answer. */
   readonly plain: PlainField | null;

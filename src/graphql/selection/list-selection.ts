@@ -49,7 +49,7 @@ export function costOfNodes(info: ListSelection, maxPageSize: number, place: 'ou
 }
 
 /** The selection sets of the nodes, below `nodes` and below `edges { node }`. */
-export function nodeSelections(info: ListSelection): readonly SelectionSetNode[] {
+function nodeSelections(info: ListSelection): readonly SelectionSetNode[] {
   const connection = info.fieldNodes.map((node) => node.selectionSet);
   return [
     ...selectionsAt(fragmentsOf(info), connection, ['nodes']),
@@ -58,7 +58,7 @@ export function nodeSelections(info: ListSelection): readonly SelectionSetNode[]
 }
 
 /** The named type of the connection's nodes. */
-export function nodeType(info: ListSelection): GraphQLNamedType {
+function nodeType(info: ListSelection): GraphQLNamedType {
   const connection = getNamedType(info.returnType) as GraphQLObjectType;
   return getNamedType(must(connection.getFields()['nodes'], 'a connection has nodes').type);
 }

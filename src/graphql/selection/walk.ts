@@ -29,7 +29,7 @@ export interface SelectionContext {
   readonly fragments: Fragments;
 }
 
-export interface SelectedField<T> {
+interface SelectedField<T> {
   readonly node: FieldNode;
   /** The type that the field belongs to: that of the innermost fragment, or of the selection sets. */
   readonly parent: T;
@@ -92,7 +92,7 @@ export function fragmentsOf({ fragments }: Pick<GraphQLResolveInfo, 'fragments'>
 }
 
 /** How fields become a value: a monoid (`nothing`, `add`) and the value of one field. */
-export interface Folding<T> {
+interface Folding<T> {
   readonly nothing: T;
   add(left: T, right: T): T;
   field(node: FieldNode, parent: GraphQLNamedType): T;

@@ -51,7 +51,7 @@ export class TypeCollection {
   }
 }
 
-export interface CollectedSchemaParts {
+interface CollectedSchemaParts {
   /** Null for an operation type without fields. */
   readonly roots: Readonly<Record<OperationTypeName, GraphQLObjectType | null>>;
   /** The prefix of the names of types. Scalars, roots and types of introspection have none. Default: nothing. */

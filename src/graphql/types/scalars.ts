@@ -68,7 +68,7 @@ function int64Output(value: unknown): unknown {
   return shown;
 }
 
-export const GraphQLDateTime = scalar({
+const GraphQLDateTime = scalar({
   name: 'DateTime',
   description:
     'A moment as RFC 3339 writes it, for instance 2026-01-31T08:15:00Z. Compared by instant. Filters also take a time relative to now, fixed for the operation: -10m, +30d, -1d12h (s, m, h, d, w).',
@@ -77,13 +77,13 @@ export const GraphQLDateTime = scalar({
   instead: timeOfEpoch,
 });
 
-export const GraphQLDuration = scalar({
+const GraphQLDuration = scalar({
   name: 'Duration',
   description: 'A length of time as Go writes it, for instance 1h30m or 250ms. Compared by length.',
   accepts: ['string'],
 });
 
-export const GraphQLQuantity = scalar({
+const GraphQLQuantity = scalar({
   name: 'Quantity',
   description: 'A Kubernetes quantity, for instance 250m or 1Gi. Compared by exact value.',
   specifiedByURL: 'https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/',
@@ -91,13 +91,13 @@ export const GraphQLQuantity = scalar({
   output: displayedQuantity,
 });
 
-export const GraphQLIntOrString = scalar({
+const GraphQLIntOrString = scalar({
   name: 'IntOrString',
   description: 'An integer or a string, as ports have it. Numbers come before strings.',
   accepts: ['string', 'number'],
 });
 
-export const GraphQLInt64 = scalar({
+const GraphQLInt64 = scalar({
   name: 'Int64',
   description:
     'A 64-bit integer: a number while that is exact (up to 2^53 - 1), otherwise its digits in a string. Takes both.',
@@ -105,26 +105,26 @@ export const GraphQLInt64 = scalar({
   output: int64Output,
 });
 
-export const GraphQLPath = scalar({
+const GraphQLPath = scalar({
   name: 'Path',
   description: 'A place in an object: a.b, list[], conditions[type=Ready].status, labels["app.kubernetes.io/name"].',
   accepts: ['string'],
 });
 
-export const GraphQLJSON = scalar({
+const GraphQLJSON = scalar({
   name: 'JSON',
   description: 'Any JSON value.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
   accepts: ['string', 'number', 'boolean', 'object'],
 });
 
-export const GraphQLStringMap = scalar({
+const GraphQLStringMap = scalar({
   name: 'StringMap',
   description: 'A JSON object whose values are strings, as labels are.',
   accepts: ['object'],
 });
 
-export const GraphQLQuantityMap = scalar({
+const GraphQLQuantityMap = scalar({
   name: 'QuantityMap',
   description: 'A JSON object whose values are quantities, as requests and limits of resources are.',
   accepts: ['object'],

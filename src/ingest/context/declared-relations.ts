@@ -22,7 +22,7 @@ export interface RelationDocument {
   readonly origin: Extract<RelationOrigin, 'SHIPPED' | 'CONFIGURED'>;
 }
 
-export interface DeclaredRelations {
+interface DeclaredRelations {
   readonly set: RelationSet;
   /** Declarations that cannot be used, and of which no kind can be told. */
   readonly problems: readonly string[];

@@ -24,7 +24,7 @@ export interface FailingResource {
 }
 
 /** Plain data; a type alias, so that it is assignable to a record. */
-export type StaleResource = {
+type StaleResource = {
   readonly cluster: string;
   /** resourceKey */
   readonly key: string;

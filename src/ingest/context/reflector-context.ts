@@ -79,7 +79,7 @@ export const defaultReflectorSettings: ReflectorSettings = {
 };
 
 /** Collects the failures of the collections of a cluster for the log. */
-export interface Interruptions {
+interface Interruptions {
   failed(name: string, failure: Failure): void;
   continues(name: string): void;
 }

@@ -17,7 +17,7 @@ interface Running {
   readonly supervisor: ClusterSupervisor;
 }
 
-export interface RegisteredSupervisorsOptions {
+interface RegisteredSupervisorsOptions {
   readonly supervise: (cluster: RegisteredCluster) => ClusterSupervisor;
   /** The name of a supervisor that has stopped can be used again. */
   readonly released: (name: string) => void;

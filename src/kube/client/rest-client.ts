@@ -15,7 +15,7 @@ import type { Connection, ConnectionAnswer, HttpMethod, RequestSender } from './
 /** Query parameters. A list repeats the parameter; undefined omits it. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly query?: Query;
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string | string[]>>;
@@ -28,7 +28,7 @@ export interface RequestOptions {
 }
 
 /** An answer with its whole body. */
-export interface TextAnswer {
+interface TextAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
@@ -42,14 +42,14 @@ export interface StreamAnswer {
 }
 
 /** The content types of PATCH bodies. JSON is valid YAML, so `apply` accepts JSON. */
-export const patchTypes = {
+const patchTypes = {
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',
   apply: 'application/apply-patch+yaml',
 } as const;
 
-export type PatchType = keyof typeof patchTypes;
+type PatchType = keyof typeof patchTypes;
 
 export interface RestClientOptions {
   readonly headersTimeoutMs?: number;

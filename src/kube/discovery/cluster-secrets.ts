@@ -17,7 +17,7 @@ import type { Logger } from '../../base/log.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import { type ClusterSecret, clusterOfSecret, type RegisteredCluster } from './cluster-secret.ts';
 
-export interface ClusterSecretsOptions {
+interface ClusterSecretsOptions {
   readonly client: Pick<RestClient, 'get'>;
   readonly namespace: string;
   /** Label selector of the Secrets. */

@@ -15,7 +15,7 @@ import { type CohortBatch, cohortBatch, concerns, type LiveMessage, type Shown }
 import { CohortIndex } from './cohort-index.ts';
 
 /** The end of a wait. */
-export interface Woken {
+interface Woken {
   /** All changes of the kind up to this sequence number have been seen. */
   readonly seen: number;
   /** The changes after it; null if something else ended the wait. */

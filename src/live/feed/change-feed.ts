@@ -34,12 +34,12 @@ import { SharedSnapshots } from '../snapshot/shared-snapshots.ts';
 import { attempts, type FeedPosition, type FeedReads, type LogBatch, LogReads, type WindowsRead } from './log-reads.ts';
 
 /** The position of a subscriber, with the number of its matches there; null if it does not count them. */
-export interface FeedPlace extends FeedPosition {
+interface FeedPlace extends FeedPosition {
   readonly count: number | null;
 }
 
 /** What a subscriber does next. */
-export interface FeedStep {
+interface FeedStep {
   readonly batch: CohortBatch;
   /** Its place before the batch. Messages that were pushed have moved it. */
   readonly place: FeedPlace;

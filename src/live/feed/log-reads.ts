@@ -47,7 +47,7 @@ export interface FeedReads {
 }
 
 /** What was read for one window. */
-export interface ReadWindow {
+interface ReadWindow {
   readonly window: ChangeWindow;
   /** The log was cut after the window's end, or is of another epoch. */
   readonly lost: boolean;

@@ -9,7 +9,7 @@ import type { ChangeFeed } from './change-feed.ts';
 /** Yields the messages of a live list, and returns T. */
 export type Messages<T> = AsyncGenerator<LiveMessage, T, undefined>;
 
-export interface RunningList {
+interface RunningList {
   readonly feed: ChangeFeed;
   readonly request: { readonly signal: AbortSignal };
 }
@@ -28,7 +28,7 @@ export async function orStopped<T>(run: RunningList, reading: Promise<T>): Promi
   }
 }
 
-export interface ReadyRead<T> {
+interface ReadyRead<T> {
   /** Called before each attempt. It throws to end the list. */
   check(): void;
   /** Is a snapshot read? Few of them are read at a time, so that they do not take all readers. */

@@ -37,7 +37,7 @@ export interface FoldedChange {
   readonly reason: RemovalReason | null;
 }
 
-export interface FoldedMessage {
+interface FoldedMessage {
   /** Never empty. */
   readonly changes: readonly FoldedChange[];
   /** This message and the messages before it cover all changes up to this sequence number. */

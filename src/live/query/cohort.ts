@@ -42,7 +42,7 @@ const pausePerRun = 5;
 const over = new Error('the wait is over');
 
 /** The changes of objects that match a filter before or after. */
-export interface WatchedChanges {
+interface WatchedChanges {
   /**
    * Waits for such a change after a revision, until the signal aborts. Null for one, and if that is not known. Otherwise the revision up to
    * which there is none.

@@ -13,7 +13,7 @@ import type { CommittedChanges } from '../../store/types/change.ts';
 import type { Reader } from '../../store/types/lease.ts';
 import { type ChangeSource, Cohort, type CohortParts, type Touched } from './cohort.ts';
 
-export interface LiveQueriesOptions {
+interface LiveQueriesOptions {
   readonly changes: ChangeSource;
   readonly reader: Reader;
   /** The most queries that run at once. */
@@ -23,7 +23,7 @@ export interface LiveQueriesOptions {
 }
 
 /** What a cohort is of. */
-export interface CohortOf {
+interface CohortOf {
   /** Of the document, its variables and the generation. */
   readonly key: string;
   readonly scopesId: string;

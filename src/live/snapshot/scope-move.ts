@@ -26,14 +26,14 @@ const mostChanges = 1000;
 const mostCompared = 20_000;
 
 /** What the client follows. */
-export interface Followed {
+interface Followed {
   readonly kind: PlannedKind;
   readonly filter: Filter;
   readonly projection: Projection;
 }
 
 /** What one message must bring. Every client with this position, filter and scopes gets the same objects. */
-export interface ScopeMove {
+interface ScopeMove {
   readonly revision: number;
   readonly changes: readonly LiveChange[];
   /** By how much the changes alter the number of matches. */

@@ -14,7 +14,7 @@ import { scopeSql } from '../sql/counts.ts';
 import { tickAt } from '../sql/tick.ts';
 import type { View } from '../sql/view.ts';
 
-export interface WantedChanges {
+interface WantedChanges {
   /** resourceKeys. */
   readonly keys: readonly string[];
   /** Null for all. */

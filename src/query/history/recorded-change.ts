@@ -29,7 +29,7 @@ const sameTimeMs = 2000;
  * leave all times, and name no manager.
  * @param before the entry before it of the same object; null if the log has none.
  */
-export function whoChanged(change: Managed, before: Managed | null): readonly FieldManager[] {
+function whoChanged(change: Managed, before: Managed | null): readonly FieldManager[] {
   const managers = readManagers(change.managers);
   if (before === null || before.managers === null) {
     return managers.filter(({ time }) => Math.abs(change.at - Date.parse(time)) <= skewMs);

@@ -64,7 +64,7 @@ export function groupText(keys: readonly (OrderKey | null)[]): string {
 }
 
 /** Significant digits of a non-terminating mean. The last digit is rounded half away from zero. */
-export const averageDigits = 20;
+const averageDigits = 20;
 
 /** The mean. The tally must have at least one value. */
 export function average({ sum, count }: Tally): Decimal {

@@ -7,18 +7,18 @@ import { isListStep, type Path } from '../../catalog/tree/path.ts';
 import type { Filter } from './filter.ts';
 
 /** Nodes of the filter tree. Each requirement of a label selector counts as one. */
-export const mostConditions = 500;
+const mostConditions = 500;
 /** Levels of nested filters. */
-export const deepestFilter = 50;
+const deepestFilter = 50;
 /** Values of the whole filter: all `in` lists, names and ids together. */
-export const mostValues = 10_000;
+const mostValues = 10_000;
 
 /** Conditions through relations. Each runs for every row, and through the related objects of that row. */
-export const mostRelated = 10;
+const mostRelated = 10;
 /** Levels of conditions through relations inside each other. */
 export const deepestRelated = 3;
 /** Lists inside each other whose elements a condition looks at, by `some` and by paths together. */
-export const deepestLists = 12;
+const deepestLists = 12;
 
 /** @throws PortolanError QUERY_TOO_COSTLY naming the limit, the size of the filter and the allowed size. */
 export function checkFilter(filter: Filter): void {

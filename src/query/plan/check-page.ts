@@ -3,7 +3,7 @@ import { PortolanError } from '../../base/errors.ts';
 import { decodeContent } from './cursor.ts';
 import type { Page } from './plan.ts';
 
-export interface PageArguments {
+interface PageArguments {
   readonly first?: number | null;
   readonly after?: string | null;
   readonly last?: number | null;
@@ -17,7 +17,7 @@ export const mostSkipped = 100_000;
 /** Page size when the caller gives none. */
 export const defaultPageSize = 50;
 
-export interface PageLimits {
+interface PageLimits {
   /** The largest page size that a caller may request; default 500. */
   readonly maximum?: number;
 }

@@ -10,7 +10,7 @@
  */
 import { PortolanError } from '../../base/errors.ts';
 
-export interface FieldRequirement {
+interface FieldRequirement {
   /** A path of the object, as the caller wrote it. */
   readonly path: string;
   readonly value: string;

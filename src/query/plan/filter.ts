@@ -15,7 +15,7 @@ import type { Hop, HopEnd } from './hop.ts';
 
 /** Operators on the text of a value. They apply to strings only, so their comparisons have the type String for every leaf. */
 export const textOperators = ['startsWith', 'endsWith', 'contains', 'matches'] as const;
-export type TextOperator = (typeof textOperators)[number];
+type TextOperator = (typeof textOperators)[number];
 
 export type CompareOperator = 'eq' | 'in' | 'lt' | 'lte' | 'gt' | 'gte' | TextOperator;
 

@@ -76,7 +76,7 @@ export interface Through {
 }
 
 /** A leaf of an object, or of one that is related to it. */
-export interface ThroughLeaf {
+interface ThroughLeaf {
   /** Relative to the object at the end of `through`. */
   readonly path: Path;
   readonly through?: Through;

@@ -14,7 +14,7 @@
  */
 export const rowCost = { index: 1, columns: 4, body: 20, list: 40 } as const;
 
-export interface Scan {
+interface Scan {
   /** Upper bound of the rows that are scanned. */
   readonly estimate: number;
   /** Cost of one row, in units of rowCost. */

@@ -19,7 +19,7 @@ import { OverBudget, type ScanBudget } from '../plan/scan-budget.ts';
 import type { View } from '../sql/view.ts';
 import { aggregateKinds } from './aggregate-kinds.ts';
 
-export interface FacetPlan {
+interface FacetPlan {
   readonly kinds: readonly PlannedKind[];
   /** The whole filter of the list. */
   readonly filter: Filter;

@@ -37,7 +37,7 @@ export interface GroupCondition {
   readonly negated: boolean;
 }
 
-export interface GroupsPlan extends AggregatePlan {
+interface GroupsPlan extends AggregatePlan {
   /** The object that the grouped objects are related to; null for the groups of a list. */
   readonly of: Identity | null;
   /** The group keys break ties, ascending. Groups without the value come last in both directions. */
@@ -48,7 +48,7 @@ export interface GroupsPlan extends AggregatePlan {
   readonly after: string | null;
 }
 
-export interface PagedGroup extends GroupResult {
+interface PagedGroup extends GroupResult {
   readonly cursor: string;
 }
 

@@ -26,7 +26,7 @@ interface KeptCount {
 }
 
 /** What is counted; the key of its count. */
-export type CountedPlan = Pick<ListPlan, 'kinds' | 'filter'>;
+type CountedPlan = Pick<ListPlan, 'kinds' | 'filter'>;
 
 const mostCounts = 1000;
 /** The state of more kinds takes longer to read than most counts. */

@@ -16,7 +16,7 @@ import { join, raw, sql } from '../../store/types/sql.ts';
 import type { Row, Statement } from '../../store/types/statement.ts';
 
 /** Ids of kinds; `any` for all of them. */
-export type StateKinds = readonly number[] | 'any';
+type StateKinds = readonly number[] | 'any';
 
 export interface Snapshot {
   readonly epoch: string;

@@ -18,7 +18,7 @@ import { linePageStatements } from '../sql/sql-list.ts';
 import type { KindView } from '../sql/view.ts';
 import { positionOf } from './list.ts';
 
-export type LinePlan = Omit<ListPlan, 'projection'>;
+type LinePlan = Omit<ListPlan, 'projection'>;
 
 /** A plan over one kind, with its cursor decoded. */
 export interface LineList {

@@ -26,7 +26,7 @@ import { bindKey, keyColumn, readKey } from '../sql/leaf-key.ts';
 import { travelOrder } from '../sql/sql-order.ts';
 import type { KindView } from '../sql/view.ts';
 
-export interface OrderStep {
+interface OrderStep {
   readonly filter: Filter;
   /** The terms by which the rows of the step are sorted: all, or all but the first. */
   readonly orderBy: readonly OrderTerm[];
@@ -36,7 +36,7 @@ export interface OrderStep {
   readonly position: Position | null;
 }
 
-export interface SteppedList {
+interface SteppedList {
   readonly kind: KindView;
   readonly filter: Filter;
   readonly orderBy: readonly OrderTerm[];

@@ -15,13 +15,13 @@ import { checkedKinds, isThere } from './missing-targets.ts';
 import type { StatedReference } from './references.ts';
 
 /** A kind whose references are searched. */
-export interface ReferringKind {
+interface ReferringKind {
   readonly key: string;
   /** Its places (placeText). */
   readonly places: readonly string[];
 }
 
-export interface DanglingPlan {
+interface DanglingPlan {
   readonly from: readonly ReferringKind[];
   readonly to: readonly SyncedKind[];
   /** Namespaces of the referring objects; null for all. */
@@ -30,13 +30,13 @@ export interface DanglingPlan {
   readonly after: string | null;
 }
 
-export interface DanglingReference extends StatedReference {
+interface DanglingReference extends StatedReference {
   /** The referring object. */
   readonly from: { readonly id: number; readonly key: string };
   readonly cursor: string;
 }
 
-export interface DanglingPage {
+interface DanglingPage {
   readonly references: readonly DanglingReference[];
   readonly hasNextPage: boolean;
 }

@@ -22,7 +22,7 @@ export interface GraphHop {
   readonly relation: string;
 }
 
-export interface GraphPlan {
+interface GraphPlan {
   /** Levels. */
   readonly depth: number;
   /** Objects, the first one included. */
@@ -33,21 +33,21 @@ export interface GraphPlan {
   readonly includes: (key: string) => boolean;
 }
 
-export interface GraphNode {
+interface GraphNode {
   /** Object id in the store. */
   readonly id: number;
   readonly key: string;
 }
 
 /** `from` refers to, is owned by, or selects `to`. Both are object ids. */
-export interface GraphEdge {
+interface GraphEdge {
   readonly from: number;
   readonly to: number;
   /** The name of the relation, or `owner`. */
   readonly relation: string;
 }
 
-export interface FoundGraph {
+interface FoundGraph {
   /** The first one is the start; nearer ones come first. */
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];

@@ -40,7 +40,7 @@ export interface OwnedOptions {
 }
 
 /** One owner's page. */
-export type OwnedPage = ListResult;
+type OwnedPage = ListResult;
 
 const tick = tickAt('o.id', 256);
 

@@ -7,7 +7,7 @@ import { tickAt } from '../sql/tick.ts';
 import type { View } from '../sql/view.ts';
 import { checkedKinds, isThere } from './missing-targets.ts';
 
-export interface PlaceCount {
+interface PlaceCount {
   /** placeText */
   readonly place: string;
   readonly cluster: string;

@@ -55,7 +55,7 @@ export async function referencesOf(
 }
 
 /** A pair of related objects, by object id. */
-export interface RelatedPair {
+interface RelatedPair {
   readonly from: number;
   readonly to: number;
 }

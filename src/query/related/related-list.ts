@@ -41,7 +41,7 @@ export interface RelatedPlan {
   readonly orderBy: readonly OrderTerm[];
 }
 
-export interface RelatedPage {
+interface RelatedPage {
   /** Objects on the page of each object. */
   readonly limit: number;
   /** A cursor of a page with the same plan. It applies to each object. */
@@ -87,12 +87,12 @@ export async function relatedPages(
 }
 
 /** A related object with its order keys. */
-export interface RelatedRow {
+interface RelatedRow {
   readonly row: ObjectRow;
   readonly keys: OrderKeys;
 }
 
-export interface RowPage {
+interface RowPage {
   readonly limit: number;
   readonly position: Position | null;
   readonly projection: Projection;

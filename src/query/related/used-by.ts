@@ -28,7 +28,7 @@ export interface UsedByPlan {
   readonly kinds: readonly (HopEnd & { readonly places: readonly string[] })[];
 }
 
-export interface UsedByPage {
+interface UsedByPage {
   readonly limit: number;
   readonly after: string | null;
   readonly projection: Projection;

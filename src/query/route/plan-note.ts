@@ -31,7 +31,7 @@ export interface PlanNote {
   readonly surveyedPaths: readonly SurveyedPath[];
 }
 
-export type PlanObserver = (note: PlanNote) => void;
+type PlanObserver = (note: PlanNote) => void;
 
 const observers = new WeakMap<Lease, PlanObserver>();
 

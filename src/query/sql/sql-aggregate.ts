@@ -43,7 +43,7 @@ export interface AggregatedRows {
   readonly set: Fragment | null;
 }
 
-export interface AggregateStatement {
+interface AggregateStatement {
   readonly statement: Fragment;
   /** Cost of each scanned row (scan-budget.ts). */
   readonly cost: number;
@@ -102,7 +102,7 @@ export function aggregateStatement(
   };
 }
 
-export interface CountOptions {
+interface CountOptions {
   /** The count at which the scan stops; null for no limit. */
   readonly limit: number | null;
   /** The most rows to scan; null for all. */

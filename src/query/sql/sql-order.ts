@@ -33,7 +33,7 @@ export interface TravelOrder {
   readonly descending: boolean;
 }
 
-export interface TravelTerm {
+interface TravelTerm {
   readonly expression: Fragment;
   readonly type: LeafType;
   readonly descending: boolean;

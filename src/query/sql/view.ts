@@ -57,7 +57,7 @@ const none: ReadonlyMap<string, string> = new Map();
 export const anyKind = '*';
 
 /** Kinds with equal scopes. */
-export interface ScopeGroup {
+interface ScopeGroup {
   readonly scope: Scope;
   readonly kindIds: readonly bigint[];
 }

@@ -16,7 +16,7 @@ import { pathIn } from './kinds-path.ts';
 /** The kind of a resourceKey. */
 export type KindOf = (key: string) => CatalogKind | undefined;
 
-export interface RelatedPath extends ResolvedPath {
+interface RelatedPath extends ResolvedPath {
   readonly through?: Through;
 }
 

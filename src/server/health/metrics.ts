@@ -61,7 +61,7 @@ export interface Metrics {
   described(): readonly MetricDescription[];
 }
 
-export interface MetricDescription {
+interface MetricDescription {
   readonly name: string;
   readonly type: string;
   readonly labels: readonly string[];

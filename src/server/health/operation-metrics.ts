@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** `unknown`: the document could not be parsed, or it does not determine the operation to run. */
-export type OperationType = 'query' | 'mutation' | 'subscription' | 'unknown';
+type OperationType = 'query' | 'mutation' | 'subscription' | 'unknown';
 
 export class OperationMetrics {
   readonly #operations: Counter<'type' | 'code'>;

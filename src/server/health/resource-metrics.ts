@@ -26,7 +26,7 @@ import type { Failing } from './readiness.ts';
 export type MetricsBy = 'resource' | 'cluster';
 
 /** More clusters than these are measured by cluster, unless an option says otherwise. */
-export const mostClustersByResource = 10;
+const mostClustersByResource = 10;
 
 /** The bound of all series here. A gateway has at most 10,000 series of its own; the other metrics have fewer than 500. */
 export const mostSeries = 9500;

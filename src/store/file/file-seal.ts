@@ -23,7 +23,7 @@ import { closeSync, fsyncSync, openSync, rmSync, type Stats, statSync, writeFile
 export type SealMemory = SharedArrayBuffer;
 
 /** The two files that are written. */
-export type SealedPart = 'file' | 'log';
+type SealedPart = 'file' | 'log';
 
 /** Places in the memory: 32-bit integers. `reason`: the place of the reason among `reasons`. */
 const states = {

@@ -19,7 +19,7 @@ const quietChecks = 40;
 /** Most pending bytes for a restart of the log. Writing them back takes little time, and holds the writer's lock meanwhile. */
 const leftOver = 1024 * 1024;
 
-export interface LogBounds {
+interface LogBounds {
   /** Bytes in the log from which a passive checkpoint runs. */
   readonly passiveBytes: number;
   /** Above this size the whole log is written back, so that it restarts. */

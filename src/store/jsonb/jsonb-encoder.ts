@@ -30,7 +30,7 @@ const pageBytes = 65_536;
 
 let whole = Buffer.from(memory.buffer);
 
-export interface EncodedJson {
+interface EncodedJson {
   /** Valid until the next call, which overwrites this memory. */
   readonly jsonb: Buffer;
   /** All bytes of the text are ASCII. */

@@ -21,7 +21,7 @@ import { rowPattern, type WritePlain } from './row-pattern.ts';
 import { LineTooShort, type WriteRow, writeParts } from './row-writer.ts';
 
 /** The lines of the page's rows, in the order of the answer. */
-export interface PageLines {
+interface PageLines {
   /** Empty for an empty page. */
   readonly lines: string;
   /** The number of rows found, including rows beyond the page. */

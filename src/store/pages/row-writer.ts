@@ -96,7 +96,7 @@ function writePart(part: RowPart, template: PageTemplate): WriteRow {
 }
 
 /** The text of a column; null for null. */
-export function columnOf({ texts, items }: ReadLine, at: number): string | null {
+function columnOf({ texts, items }: ReadLine, at: number): string | null {
   if (texts === null) return (items[at] ?? null) as string | null;
   const text = texts[at] ?? 'null';
   return text === 'null' ? null : text.slice(1, -1);

@@ -155,7 +155,7 @@ export async function readChangedKinds(lease: Lease, positions: ReadonlyMap<numb
   return changedKindsIn(await lease.all(changedKindsStatement(positions)));
 }
 
-export interface ChangedKinds {
+interface ChangedKinds {
   /** The floor of each kind, by its id. */
   readonly floors: ReadonlyMap<number, number>;
   /** The kinds with a change after their sequence number. */

@@ -5,7 +5,7 @@ import { curlOf } from './curl.ts';
 import type { LastAnswer } from './last-answer.ts';
 import { type Rows, rowsOf } from './rows.ts';
 
-export interface AnswerBarProps {
+interface AnswerBarProps {
   readonly last: LastAnswer;
   readonly endpoint: string;
   /** Must callers authenticate? */

@@ -1,7 +1,7 @@
 /** The command that sends a request from a shell. */
 import { chosenOperation } from '../chosen-operation.ts';
 
-export interface ShellRequest {
+interface ShellRequest {
   readonly query: string;
   /** JSON of the variables editor; may be empty. */
   readonly variables: string;

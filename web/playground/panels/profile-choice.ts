@@ -1,7 +1,7 @@
 /** The choice of the profile whose kinds the page knows. The page loads again, because every part of it depends on the schema. */
 import { createElement as h, type ReactElement } from 'react';
 
-export interface ProfileChoiceProps {
+interface ProfileChoiceProps {
   readonly profiles: readonly string[];
   /** Null: all kinds. */
   readonly chosen: string | null;
