@@ -16,6 +16,7 @@ import { aggregateKinds } from '../src/query/read/aggregate-kinds.ts';
 import { readView } from '../src/query/sql/view.ts';
 import { openReader } from '../src/store/read/reader.ts';
 import { openWriter } from '../src/store/write/writer.ts';
+import { phaseOf } from './support/list-query.ts';
 import { podDescription, podText } from './support/pods.ts';
 
 export const about = 'rows that counts and aggregates look at in a second [Pods, default 50000]';
@@ -107,8 +108,4 @@ export async function run([count = '50000']: readonly string[]): Promise<void> {
     writer.close();
     rmSync(directory, { recursive: true, force: true });
   }
-}
-
-function phaseOf(index: number): string {
-  return index % 20 === 0 ? 'Pending' : 'Running';
 }

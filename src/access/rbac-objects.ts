@@ -1,4 +1,5 @@
 /** Reads Roles, ClusterRoles and their bindings from the bodies that an API server serves. */
+import { recordOr, records, strings } from '../base/json.ts';
 import type { UserInfo } from './caller.ts';
 import type { PolicyRule } from './policy-rule.ts';
 
@@ -70,17 +71,17 @@ export function readServiceAccountName(user: string): { readonly namespace: stri
 
 /** @param body the object as served. Aggregated ClusterRoles have their rules from the API server's controller. */
 export function readRole(namespace: string, name: string, body: unknown): RoleObject {
-  return { namespace, name, rules: objects(record(body)['rules']).map(readRule) };
+  return { namespace, name, rules: records(recordOr(body)['rules']).map(readRule) };
 }
 
 /** Null for a binding to a role of an unknown kind: it grants nothing. @param body the object as served. */
 export function readBinding(namespace: string, name: string, body: unknown): BindingObject | null {
-  const { roleRef, subjects } = record(body);
-  const { kind, name: role } = record(roleRef);
+  const { roleRef, subjects } = recordOr(body);
+  const { kind, name: role } = recordOr(roleRef);
   if ((kind !== 'Role' && kind !== 'ClusterRole') || typeof role !== 'string') return null;
   // A ClusterRoleBinding cannot refer to a Role: there is no namespace to find it in.
   if (kind === 'Role' && namespace === '') return null;
-  const keys = objects(subjects).flatMap((subject) => readSubject(subject, namespace));
+  const keys = records(subjects).flatMap((subject) => readSubject(subject, namespace));
   return { namespace, name, role: { kind, name: role }, subjects: [...new Set(keys)] };
 }
 
@@ -95,22 +96,10 @@ function readSubject({ kind, name, namespace }: Record<string, unknown>, within:
 
 function readRule(rule: Record<string, unknown>): PolicyRule {
   return {
-    verbs: texts(rule['verbs']),
-    apiGroups: texts(rule['apiGroups']),
-    resources: texts(rule['resources']),
-    resourceNames: texts(rule['resourceNames']),
-    nonResourceURLs: texts(rule['nonResourceURLs']),
+    verbs: strings(rule['verbs']),
+    apiGroups: strings(rule['apiGroups']),
+    resources: strings(rule['resources']),
+    resourceNames: strings(rule['resourceNames']),
+    nonResourceURLs: strings(rule['nonResourceURLs']),
   };
-}
-
-function record(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-}
-
-function objects(value: unknown): readonly Record<string, unknown>[] {
-  return Array.isArray(value) ? value.map(record) : [];
-}
-
-function texts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }

@@ -58,6 +58,9 @@ export interface Scopes {
   of(key: string, access?: Access): Scope;
 }
 
+/** No row of any kind is visible. */
+export const noScopes: Scopes = Object.freeze({ id: 'none', of: () => noRows });
+
 /** Every row of every kind is visible. */
 export const unrestricted: Scopes = Object.freeze({ id: 'all', of: () => allRows });
 

@@ -7,6 +7,7 @@ import { Command, CommanderError, Option, type OutputConfiguration } from 'comma
 import { messageOf, PortolanError } from '../base/errors.ts';
 import { standardError, standardOutput } from '../base/output/standard-streams.ts';
 import { oneLine } from '../base/text/terminal-line.ts';
+import { upperFirst } from '../base/text/upper-first.ts';
 import { type ConfigFile, defaultFile, type LoadedConfig, readConfig } from '../config/load-config.ts';
 import { type Config, flagOf, optionTable, variableOf } from '../config/options.ts';
 import type { CommandName, OptionDefinition } from '../config/table/option-definition.ts';
@@ -251,7 +252,7 @@ function errorLine(text: string, command: string): string {
     .replaceAll("'", '')
     .replace(/\.$/, '');
   const hint = suggestion === undefined ? '.' : `; did${suggestion.slice('(Did'.length, -1)}`;
-  return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}${hint} See ${command} --help.`;
+  return `${upperFirst(plain)}${hint} See ${command} --help.`;
 }
 
 function flagOption(option: OptionDefinition): Option {

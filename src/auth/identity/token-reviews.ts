@@ -17,6 +17,7 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Leave, Semaphore } from '../../base/concurrency/semaphore.ts';
 import { codeOf, messageOf, PortolanError } from '../../base/errors.ts';
+import { isRecord } from '../../base/json.ts';
 import type { Logger } from '../../base/log.ts';
 import { noSpan, type Span, within } from '../../base/tracing.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
@@ -189,7 +190,7 @@ function isTexts(value: unknown): boolean {
 }
 
 function isExtra(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isTexts);
+  return isRecord(value) && Object.values(value).every(isTexts);
 }
 
 /** When a JWT expires, in milliseconds since the epoch; null for another token. Not verified: the API server does that. */

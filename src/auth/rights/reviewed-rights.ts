@@ -14,7 +14,7 @@
 import { type Caller, isRestricted, userKey } from '../../access/caller.ts';
 import type { RequestAttributes, ResourceAttributes } from '../../access/policy-rule.ts';
 import type { GrantedSubject, LogPlace, Rights } from '../../access/rights.ts';
-import { changedScopes, noRows, type Scope, type Scopes, scopeIn } from '../../access/scope.ts';
+import { changedScopes, noRows, noScopes, type Scope, type Scopes, scopeIn } from '../../access/scope.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { Row, Statement } from '../../store/types/statement.ts';
@@ -38,8 +38,6 @@ interface ReviewedRightsOptions extends ReviewedCallerOptions {
 
 /** Callers whose state is kept. */
 const mostCallers = 10_000;
-const nothing: Scopes = Object.freeze({ id: 'none', of: () => noRows });
-
 export class ReviewedRights implements Rights {
   readonly #options: ReviewedRightsOptions;
   readonly #states = new BoundedCache<ReviewedCaller>({ entries: mostCallers, weight: mostCallers });
@@ -113,7 +111,7 @@ export class ReviewedRights implements Rights {
   /** What the roles grant, without the clusters of alarms. The same object for each call, because other scopes would mean other rights. */
   #base(caller: Caller): Scopes {
     const { granted, check, clusters } = this.#options;
-    if (granted === null) return nothing;
+    if (granted === null) return noScopes;
     const scopes = granted.granted(caller);
     const alarmed = check?.alarmedIn;
     if (alarmed === undefined || alarmed.size === 0) return scopes;
@@ -126,7 +124,7 @@ export class ReviewedRights implements Rights {
   /** The scopes, once the decisions that they had are renewed. */
   async #settled(caller: Caller): Promise<Scopes> {
     const state = this.#stateOf(caller);
-    if (state === null) return nothing;
+    if (state === null) return noScopes;
     await Promise.all(state.expired().map((question) => this.#options.reviews.review(state.user, question)));
     return state.scopes(this.#base(caller));
   }

@@ -12,7 +12,7 @@ import type { Grants } from '../../access/grants.ts';
 import type { RequestAttributes, ResourceAttributes } from '../../access/policy-rule.ts';
 import { rbacKeys, subjectOf } from '../../access/rbac-objects.ts';
 import type { GrantedSubject, LogPlace, Rights } from '../../access/rights.ts';
-import { noRows, type Scopes } from '../../access/scope.ts';
+import { noScopes, type Scopes } from '../../access/scope.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
@@ -42,8 +42,6 @@ const mostStaleMs = 60_000;
 const patienceMs = 30_000;
 /** Scopes that are kept, of callers with different grants. */
 const keptScopes = 2000;
-
-const nothing: Scopes = Object.freeze({ id: 'none', of: () => noRows });
 
 export class StoredRights implements Rights {
   readonly roles = new StoredRoles();
@@ -213,7 +211,7 @@ export class StoredRights implements Rights {
   }
 
   #scopesOf(grants: ReadonlyMap<string, Grants>): Scopes {
-    if (grants.size === 0) return nothing;
+    if (grants.size === 0) return noScopes;
     const key = JSON.stringify([...grants].map(([cluster, { id }]) => [cluster, id]));
     const found = this.#scopes.get(key) ?? grantedScopes(grants, grants.size === this.#options.served);
     this.#scopes.set(key, found, 1);

@@ -10,6 +10,7 @@
  */
 import { valueAt, valuesAt } from '../paths/value-at.ts';
 import { type NamedKind, type ReferencePlace, type StatedKind, textOfKind } from '../relations/relation.ts';
+import { groupOf } from '../resources/resource.ts';
 
 interface FoundReference {
   /** The index of the place. */
@@ -57,12 +58,6 @@ function statedKind({ kindAt, groupAt, fallback }: StatedKind, mention: unknown)
   const stated = groupAt === null ? undefined : valueAt(mention, groupAt.path);
   if (typeof stated !== 'string') return { group: fallback?.group ?? '', kind };
   return { group: groupAt?.form === 'apiVersion' ? groupOf(stated) : stated, kind };
-}
-
-/** `apps` for `apps/v1`; the empty string (the core group) for `v1`. */
-function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf('/');
-  return slash === -1 ? '' : apiVersion.slice(0, slash);
 }
 
 function nameIn(value: unknown): string | null {

@@ -2,6 +2,7 @@
  * A kind's field tree, printer columns and selectable fields from its CustomResourceDefinition (apiextensions.k8s.io/v1).
  */
 import { PortolanError } from '../../base/errors.ts';
+import { recordOr, records, strings, textOr } from '../../base/json.ts';
 import { fromJsonPath } from '../paths/json-path.ts';
 import type { PrinterColumn } from '../resources/catalog.ts';
 import { apiVersionOf, type Resource } from '../resources/resource.ts';
@@ -24,7 +25,7 @@ type Json = Readonly<Record<string, unknown>>;
  * @throws PortolanError INVALID when the CRD lacks this version, or the value is not a CRD.
  */
 export function describeFromCrd(crd: unknown, resource: Resource): CrdDescription {
-  const spec = record(record(crd)['spec']);
+  const spec = recordOr(recordOr(crd)['spec']);
   const version = records(spec['versions']).find((each) => each['name'] === resource.version);
   if (version === undefined) {
     throw new PortolanError(
@@ -32,7 +33,7 @@ export function describeFromCrd(crd: unknown, resource: Resource): CrdDescriptio
       `The CustomResourceDefinition of ${resource.kind} has no version ${resource.version}; wait until ${apiVersionOf(resource)} is established or remove it.`,
     );
   }
-  const schema = record(record(version['schema'])['openAPIV3Schema']);
+  const schema = recordOr(recordOr(version['schema'])['openAPIV3Schema']);
   const walker = new SchemaWalker();
   const root = walker.root(
     spec['preserveUnknownFields'] === true ? { ...schema, 'x-kubernetes-preserve-unknown-fields': true } : schema,
@@ -44,25 +45,25 @@ export function describeFromCrd(crd: unknown, resource: Resource): CrdDescriptio
     ...(description === undefined ? {} : { description }),
     messages: walker.messages,
     printerColumns: Array.isArray(columns) ? records(columns).map(column) : null,
-    selectable: records(version['selectableFields']).flatMap((each) => fromJsonPath(text(each['jsonPath'])) ?? []),
+    selectable: records(version['selectableFields']).flatMap((each) => fromJsonPath(textOr(each['jsonPath'])) ?? []),
   };
 }
 
 /** The resource of a CRD as in discovery, in the given version or in the stored one. Null when the value is not a CRD. */
 export function resourceOfCrd(crd: unknown, version?: string): Resource | null {
-  const spec = record(record(crd)['spec']);
-  const names = record(spec['names']);
+  const spec = recordOr(recordOr(crd)['spec']);
+  const names = recordOr(spec['names']);
   const served = records(spec['versions']).filter((each) => each['served'] !== false);
   const chosen = served.find((each) => (version === undefined ? each['storage'] === true : each['name'] === version));
-  const name = text((chosen ?? served[0])?.['name']);
-  if (text(names['kind']) === '' || text(names['plural']) === '' || text(spec['group']) === '' || name === '')
+  const name = textOr((chosen ?? served[0])?.['name']);
+  if (textOr(names['kind']) === '' || textOr(names['plural']) === '' || textOr(spec['group']) === '' || name === '')
     return null;
   return {
-    group: text(spec['group']),
+    group: textOr(spec['group']),
     version: name,
-    plural: text(names['plural']),
-    singular: text(names['singular']) || text(names['kind']).toLowerCase(),
-    kind: text(names['kind']),
+    plural: textOr(names['plural']),
+    singular: textOr(names['singular']) || textOr(names['kind']).toLowerCase(),
+    kind: textOr(names['kind']),
     namespaced: spec['scope'] !== 'Cluster',
     verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
     shortNames: strings(names['shortNames']),
@@ -71,30 +72,14 @@ export function resourceOfCrd(crd: unknown, version?: string): Resource | null {
 }
 
 function column(declared: Json): PrinterColumn {
-  const format = text(declared['format']);
+  const format = textOr(declared['format']);
   const description = describeText(declared['description']);
   return {
-    name: text(declared['name']),
-    type: text(declared['type']),
+    name: textOr(declared['name']),
+    type: textOr(declared['type']),
     ...(format === '' ? {} : { format }),
     ...(description === undefined ? {} : { description }),
     priority: typeof declared['priority'] === 'number' ? declared['priority'] : 0,
-    path: fromJsonPath(text(declared['jsonPath'])),
+    path: fromJsonPath(textOr(declared['jsonPath'])),
   };
-}
-
-function record(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
-}
-
-function records(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.map(record) : [];
-}
-
-function strings(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -10,11 +10,11 @@
  * Invariants: the name of a relation is a function of its own path alone. Relations whose names are alike are all left out. The
  * result depends on the input only.
  */
-import { must } from '../../base/must.ts';
+import { upperFirst } from '../../base/text/upper-first.ts';
 import { fieldName } from '../names/field-names.ts';
 import { filterFields, injectedFields, isOwnGroup } from '../names/reserved-names.ts';
 import type { Relation } from '../relations/relation.ts';
-import type { FieldTree, FieldType, Shape } from '../tree/field-tree.ts';
+import { type FieldTree, type FieldType, type Shape, shapeOf } from '../tree/field-tree.ts';
 import { isThroughLists, type PathStep, pathOf } from '../tree/path.ts';
 import { type Doubt, elementOf, type InferredReference, isParameters, ReferenceRules } from './infer-reference.ts';
 import type { ServedKind } from './kind-by-name.ts';
@@ -94,7 +94,7 @@ function findReferences(
   const rules = new ReferenceRules(source, tree, kinds);
   const named: Named[] = [];
   const skipped: SkippedField[] = [];
-  const root = must(tree.shapes[tree.root], 'a tree has its root');
+  const root = shapeOf(tree, tree.root);
   const queue: Visit[] = [{ shape: root, steps: [], open: new Set([root.key]), parameter: false }];
   for (const { shape, steps, open, parameter } of queue) {
     const described = isFirstPlace(shape, steps);
@@ -109,7 +109,7 @@ function findReferences(
         else named.push({ path, relation: found });
       }
       const type = elementOf(field.type);
-      const below = type.kind === 'object' ? must(tree.shapes[type.shape], 'the shape is in its tree') : null;
+      const below = type.kind === 'object' ? shapeOf(tree, type.shape) : null;
       if (below === null || open.has(below.key) || isPodPart(tree, below, here)) continue;
       if (queue.length === mostVisits) return { named, skipped };
       queue.push({
@@ -212,10 +212,6 @@ function pluralOf(name: string): string {
 /** Lowers the first letter, or the abbreviation that the text begins with: `TLS` is `tls`. */
 function lowerFirst(text: string): string {
   return text.replace(/^([A-Z]+(?![a-z])|[A-Z])/, (capitals) => capitals.toLowerCase());
-}
-
-function upperFirst(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** The names at the root of a kind that a relation must not have, in lower case: data in both spellings, and the gateway's own. */

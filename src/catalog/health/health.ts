@@ -13,6 +13,7 @@
  *   - kstatus shows an unschedulable Pod as InProgress for 15 s. Here the Pod is Failed at once, because health does not depend on time.
  */
 
+import { groupOf } from '../resources/resource.ts';
 import { memberOf, recordOf } from '../values/displayed-value.ts';
 import { isRawJson } from '../values/raw-json.ts';
 import { type Condition, current, failed, type Health, inProgress, unknown } from './health-status.ts';
@@ -88,8 +89,7 @@ interface Names {
 
 /** The rule of the kind that these names on the wire are of. */
 export function healthRuleOf({ apiVersion, kind }: Names): HealthRule {
-  const slash = apiVersion.indexOf('/');
-  const group = slash === -1 ? '' : apiVersion.slice(0, slash);
+  const group = groupOf(apiVersion);
   const key = `${group}/${kind}`;
   let rule = rules.get(key);
   if (rule === undefined) {

@@ -3,6 +3,7 @@
  * before (name-claims.ts), the names are made of the resource's key.
  */
 
+import { upperFirst } from '../../base/text/upper-first.ts';
 import type { KindNames } from '../resources/catalog.ts';
 import { resourceKey } from '../resources/resource.ts';
 import { legalName } from './field-names.ts';
@@ -112,10 +113,6 @@ function lowerCamel(name: string): string {
   const next = name[capitals] ?? '';
   const fall = capitals > 1 && /[a-z]/.test(next) ? capitals - 1 : capitals;
   return name.slice(0, fall).toLowerCase() + name.slice(fall);
-}
-
-function upperFirst(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function free(name: string, taken: ReadonlySet<string>): string {

@@ -6,8 +6,7 @@
  * breadth-first walk with fields in alphabetical order finds the first location. A name that a kind may have gets a number, so these
  * names cannot equal another kind's.
  */
-import { must } from '../../base/must.ts';
-import type { FieldTree, FieldType } from '../tree/field-tree.ts';
+import { type FieldTree, type FieldType, shapeOf } from '../tree/field-tree.ts';
 import { legalName } from './field-names.ts';
 import { definitionName } from './kind-names.ts';
 
@@ -33,10 +32,10 @@ function namesOf(type: string, tree: FieldTree): ReadonlyMap<string, string> {
   const taken = new Set<string>([type.toLowerCase()]);
   const queue: { readonly key: string; readonly prefix: string }[] = [{ key: tree.root, prefix: type }];
   for (const { key, prefix } of queue) {
-    for (const field of must(tree.shapes[key], `shape ${key} is in its tree`).fields) {
+    for (const field of shapeOf(tree, key).fields) {
       const shapeKey = shownShape(field.type);
       if (shapeKey === null || names.has(shapeKey)) continue;
-      const shape = must(tree.shapes[shapeKey], `shape ${shapeKey} is in its tree`);
+      const shape = shapeOf(tree, shapeKey);
       const path = `${prefix}_${legalName(field.name)}`;
       const name = shape.definition === undefined ? untaken(path, taken, type) : definitionName(shape.definition);
       taken.add(name.toLowerCase());

@@ -1,7 +1,6 @@
 /** Resolves a path against a field tree. */
 import { PortolanError } from '../../base/errors.ts';
-import { must } from '../../base/must.ts';
-import type { FieldTree, FieldType, Shape } from '../tree/field-tree.ts';
+import { type FieldTree, type FieldType, type Shape, shapeOf } from '../tree/field-tree.ts';
 import { type ListFold, type Path, type PathStep, pathOf } from '../tree/path.ts';
 import { foldedType } from '../values/fold-values.ts';
 import { didYouMean } from './did-you-mean.ts';
@@ -119,10 +118,6 @@ function knownNames(shape: Shape): string {
   if (shape.fields.length === 0) return 'it has no fields';
   const names = shape.fields.slice(0, 12).map((candidate) => candidate.name);
   return `it has ${names.join(', ')}${shape.fields.length > names.length ? ', …' : ''}`;
-}
-
-function shapeOf(tree: FieldTree, key: string): Shape {
-  return must(tree.shapes[key], `shape ${key} is in its tree`);
 }
 
 /** `labels.app.kubernetes.io/name` parses as the key "app" with fields below. The hint suggests the quoted key. */

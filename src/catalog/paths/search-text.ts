@@ -3,6 +3,7 @@
  * text has one value per line, folded as ignoreCase folds. A search matches if all its terms occur in the text. SQL, the
  * evaluator and the index use the same text.
  */
+import { recordOr } from '../../base/json.ts';
 import { type Path, parsePath } from '../tree/path.ts';
 import { foldCase } from '../values/values.ts';
 import { scalarText, valueAt, valuesAt } from './value-at.ts';
@@ -28,9 +29,8 @@ export function writtenPaths(paths: readonly Path[]): string {
 /** The search text of an object: one line for its name, then one for each label and value. Lone surrogates count as U+FFFD. */
 export function searchText(body: unknown, paths: readonly Path[]): string {
   const lines = [scalarText(valueAt(body, name)) ?? ''];
-  const found = valueAt(body, labels);
-  if (typeof found === 'object' && found !== null && !Array.isArray(found)) {
-    for (const [key, value] of Object.entries(found)) if (typeof value === 'string') lines.push(`${key}=${value}`);
+  for (const [key, value] of Object.entries(recordOr(valueAt(body, labels)))) {
+    if (typeof value === 'string') lines.push(`${key}=${value}`);
   }
   for (const path of paths) {
     for (const value of valuesAt(body, path)) {

@@ -40,6 +40,12 @@ export function apiVersionOf(resource: { readonly group: string; readonly versio
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }
 
+/** The API group of `v1` or `apps/v1`; the empty string is the core group. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/');
+  return slash === -1 ? '' : apiVersion.slice(0, slash);
+}
+
 /**
  * A matcher of whole names against a pattern, as in lists of resources and kinds. `*` matches any text; all else matches
  * literally. `flags` are those of a regular expression: `i` ignores letter case.

@@ -4,6 +4,7 @@
  * Invariants: every `object` names a shape of the same tree; a recursive shape names itself, so a tree is always finite;
  * fields keep the names that Kubernetes writes.
  */
+import { must } from '../../base/must.ts';
 
 /**
  * The comparison and display of a leaf's values (docs/values.md). JSON is free-form: maps of objects and unknown fields, for
@@ -60,6 +61,11 @@ export interface FieldTree {
   /** Key of the kind's own shape in `shapes`. */
   readonly root: string;
   readonly shapes: Readonly<Record<string, Shape>>;
+}
+
+/** The shape that an object in the tree names. */
+export function shapeOf(tree: FieldTree, key: string): Shape {
+  return must(tree.shapes[key], `shape ${key} is in its tree`);
 }
 
 /** The scalar that shows a map whose keys the schema does not know. */

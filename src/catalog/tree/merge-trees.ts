@@ -6,7 +6,7 @@
  */
 import { must } from '../../base/must.ts';
 import type { Field, FieldTree, FieldType, Shape } from './field-tree.ts';
-import { type Draft, normalizeTree } from './normalize-tree.ts';
+import { type Draft, normalizeTree, renamed } from './normalize-tree.ts';
 import { requiredInAll, withRequired } from './required-fields.ts';
 
 /** The union of two trees; the first tree if both are equal. `conflict` receives the path of each field that became JSON. */
@@ -48,10 +48,12 @@ export function mergeTrees(a: FieldTree, b: FieldTree, conflict: (path: string) 
       const other = others.get(field.name);
       others.delete(field.name);
       const at = [...path, field.name].join('.');
-      const type = other === undefined ? copy(field.type, 'left') : mergeTypes(field.type, other.type, at);
+      const type =
+        other === undefined ? renamed(field.type, (key) => merge(key, null)) : mergeTypes(field.type, other.type, at);
       return { ...other, ...field, type };
     });
-    for (const field of others.values()) merged.push({ ...field, type: copy(field.type, 'right') });
+    for (const field of others.values())
+      merged.push({ ...field, type: renamed(field.type, (key) => merge(null, key)) });
     return merged;
   }
 
@@ -64,19 +66,6 @@ export function mergeTrees(a: FieldTree, b: FieldTree, conflict: (path: string) 
     if (left.kind === 'map' && right.kind === 'map') return { kind: 'map', of: mergeTypes(left.of, right.of, at) };
     conflict(at);
     return { kind: 'leaf', type: 'JSON' };
-  }
-
-  function copy(type: FieldType, side: 'left' | 'right'): FieldType {
-    switch (type.kind) {
-      case 'leaf':
-      case 'stringMap':
-        return type;
-      case 'map':
-      case 'list':
-        return { kind: type.kind, of: copy(type.of, side) };
-      case 'object':
-        return { kind: 'object', shape: side === 'left' ? merge(type.shape, null) : merge(null, type.shape) };
-    }
   }
 }
 

@@ -80,7 +80,7 @@ export function objectIn(type: FieldType): string | null {
 }
 
 /** The same type with its object's id replaced. */
-function renamed(type: FieldType, name: (id: string) => string): FieldType {
+export function renamed(type: FieldType, name: (id: string) => string): FieldType {
   switch (type.kind) {
     case 'leaf':
     case 'stringMap':

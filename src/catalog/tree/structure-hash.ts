@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { must } from '../../base/must.ts';
-import type { FieldTree, FieldType, Shape } from './field-tree.ts';
+import { type FieldTree, type FieldType, type Shape, shapeOf } from './field-tree.ts';
 import { objectIn } from './normalize-tree.ts';
 
 /** 32 hexadecimal digits of SHA-256. */
@@ -58,10 +58,6 @@ export function structureHashes(tree: FieldTree): Map<string, string> {
 /** The hash of a whole tree: a kind's shape hash. */
 export function structureHash(tree: FieldTree): string {
   return must(structureHashes(tree).get(tree.root), 'a tree has its root');
-}
-
-function shapeOf(tree: FieldTree, key: string): Shape {
-  return must(tree.shapes[key], `shape ${key} is in its tree`);
 }
 
 function signatureOf(shape: Shape, hashOf: (key: string) => string): string {

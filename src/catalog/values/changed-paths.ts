@@ -4,16 +4,8 @@
  *   { spec: { replicas: 1, args: ["a"] } } and { spec: { replicas: 2, args: ["a", "b"] } }   ->   spec.args, spec.replicas
  */
 import { type PathStep, pathOf } from '../tree/path.ts';
+import { isObject, memberOf } from './displayed-value.ts';
 import { isRawJson, rawJsonText } from './raw-json.ts';
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
-}
-
-/** An own property; undefined if absent. A field name such as `constructor` must not find an inherited property. */
-function own(record: Readonly<Record<string, unknown>>, name: string): unknown {
-  return Object.hasOwn(record, name) ? record[name] : undefined;
-}
 
 function same(a: unknown, b: unknown): boolean {
   if (a === b || ((a ?? null) === null && (b ?? null) === null)) return true;
@@ -22,7 +14,7 @@ function same(a: unknown, b: unknown): boolean {
     return a.length === b.length && a.every((item, index) => same(item, b[index]));
   if (isObject(a) && isObject(b)) {
     const names = new Set([...Object.keys(a), ...Object.keys(b)]);
-    return [...names].every((name) => same(own(a, name), own(b, name)));
+    return [...names].every((name) => same(memberOf(a, name), memberOf(b, name)));
   }
   return false;
 }
@@ -33,7 +25,7 @@ export function changedPaths(before: unknown, after: unknown): readonly string[]
   const visit = (a: unknown, b: unknown, steps: readonly PathStep[]): void => {
     if (isObject(a) && isObject(b)) {
       for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) {
-        visit(own(a, name), own(b, name), [...steps, { kind: 'field', name }]);
+        visit(memberOf(a, name), memberOf(b, name), [...steps, { kind: 'field', name }]);
       }
     } else if (!same(a, b)) {
       const text = pathOf(steps).text;

@@ -5,7 +5,7 @@
  *   status.used["pods"] gte 0.8 x status.hard["pods"]
  */
 import type { LeafType } from '../tree/field-tree.ts';
-import { addDecimals, type Decimal, parseDecimal } from './decimal.ts';
+import { addDecimals, type Decimal, parseDecimal, zero } from './decimal.ts';
 import { isSummable, numberOfKey } from './tally.ts';
 import { compareKeys, orderKey } from './values.ts';
 
@@ -52,7 +52,6 @@ export function compareValues(operator: ValueOperator, leaves: ComparedLeaves, l
   return holds(operator, difference < 0n ? -1 : difference > 0n ? 1 : 0);
 }
 
-const zero: Decimal = { coefficient: 0n, exponent: 0 };
 const one: Decimal = { coefficient: 1n, exponent: 0 };
 
 function numberOf(type: LeafType, value: unknown): Decimal | null {

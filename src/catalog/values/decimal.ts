@@ -17,6 +17,8 @@ export interface Decimal {
   readonly exponent: number;
 }
 
+export const zero: Decimal = { coefficient: 0n, exponent: 0 };
+
 /** Numbers written with more characters than this have no key. Real quantities are far shorter. */
 const maxTextLength = 1000;
 const exponentBias = 5000;

@@ -5,17 +5,21 @@
  * A value that does not fit its schema (an object instead of a list, for example) is displayed as null. `raw` and `value(path:)`
  * show it unchanged.
  */
+import { isRecord } from '../../base/json.ts';
 import type { FieldType, LeafType } from '../tree/field-tree.ts';
 import { isRawJson, rawJsonText } from './raw-json.ts';
 import { orderKey } from './values.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** Is the value a JSON object? */
+export function isObject(value: unknown): value is Json {
+  return isRecord(value) && !isRawJson(value);
+}
+
 /** The value as a JSON object, or null for other values. */
 export function recordOf(value: unknown): Json | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value)
-    ? (value as Json)
-    : null;
+  return isObject(value) ? value : null;
 }
 
 /** The own member of that name; properties inherited from JavaScript's Object do not count. */

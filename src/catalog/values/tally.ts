@@ -4,15 +4,13 @@
  */
 
 import type { LeafType } from '../tree/field-tree.ts';
-import { addDecimals, type Decimal, decimalOfKey, parseDecimal } from './decimal.ts';
+import { addDecimals, type Decimal, decimalOfKey, parseDecimal, zero } from './decimal.ts';
 import { compareKeys, type OrderKey } from './values.ts';
 
 /** True if the values of this leaf type can be summed. */
 export function isSummable(type: LeafType): boolean {
   return type === 'Int' || type === 'Int64' || type === 'Float' || type === 'Quantity' || type === 'Duration';
 }
-
-const zero: Decimal = { coefficient: 0n, exponent: 0 };
 
 /** The number that a key of a summable type represents; durations in seconds. */
 export function numberOfKey(type: LeafType, key: OrderKey): Decimal {

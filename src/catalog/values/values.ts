@@ -111,7 +111,8 @@ function hasDigits(text: string, count: number): boolean {
   return false;
 }
 
-function isDigit(code: number): boolean {
+/** Is it the code of an ASCII digit? */
+export function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 

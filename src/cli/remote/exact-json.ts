@@ -1,4 +1,5 @@
 /** JSON whose numbers keep their digits: numbers of 64 bits are no JavaScript numbers. */
+import { record } from '../../base/json.ts';
 
 // TypeScript's library does not know this part of ECMAScript 2026 yet.
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };
@@ -11,8 +12,7 @@ export function exactNumbers(_key: string, value: unknown, context?: { readonly 
 /** The object of a JSON text, with exact numbers; null for other text. */
 export function exactObject(json: string): object | null {
   try {
-    const read: unknown = JSON.parse(json, exactNumbers);
-    return typeof read === 'object' && read !== null && !Array.isArray(read) ? read : null;
+    return record(JSON.parse(json, exactNumbers)) ?? null;
   } catch {
     return null;
   }

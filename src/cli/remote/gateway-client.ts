@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { isLoopback } from '../../base/is-loopback.ts';
+import { parsedJson } from '../../base/json.ts';
 import type { Config } from '../../config/options.ts';
 import { BearerToken } from '../../kube/credentials/bearer-token.ts';
 
@@ -74,7 +75,7 @@ export class GatewayClient {
   async post(body: string, milliseconds = patience): Promise<string> {
     const headers = { ...this.headers, 'content-type': 'application/json', accept: 'application/json' };
     const text = await this.#text(this.endpoint, { method: 'POST', headers, body }, milliseconds);
-    const [error] = answerShape.safeParse(parsed(text)).data?.errors ?? [];
+    const [error] = answerShape.safeParse(parsedJson(text)).data?.errors ?? [];
     if (error?.extensions?.code !== 'UNAUTHENTICATED') return text;
     throw this.needsToken(error.message);
   }
@@ -95,14 +96,14 @@ export class GatewayClient {
 
   /** The answer in this shape, with its other members. */
   #checked<T>(text: string, shape: z.ZodType<T>): T {
-    const found = shape.safeParse(parsed(text));
-    if (found.success) return { ...(parsed(text) as object), ...found.data };
+    const found = shape.safeParse(parsedJson(text));
+    if (found.success) return { ...(parsedJson(text) as object), ...found.data };
     throw this.notPortolan(text);
   }
 
   /** The error for an answer that no gateway gives. */
   notPortolan(text: string): PortolanError {
-    const refused = refusal.safeParse(parsed(text));
+    const refused = refusal.safeParse(parsedJson(text));
     const detail = refused.success ? `, it answers ${JSON.stringify(refused.data.error)}` : '';
     return new PortolanError(
       'UPSTREAM_UNAVAILABLE',
@@ -140,13 +141,5 @@ export class GatewayClient {
         { cause: error },
       );
     }
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

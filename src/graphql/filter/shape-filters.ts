@@ -14,7 +14,7 @@ import { must } from '../../base/must.ts';
 import { type FieldPosition, fieldName } from '../../catalog/names/field-names.ts';
 import { type FilterNames, nameFilters } from '../../catalog/names/shape-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import type { FieldTree, FieldType, LeafType, Shape } from '../../catalog/tree/field-tree.ts';
+import { type FieldTree, type FieldType, type LeafType, shapeOf } from '../../catalog/tree/field-tree.ts';
 import type { HealthName } from '../../catalog/tree/path.ts';
 import { sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 import type { Hop } from '../../query/plan/hop.ts';
@@ -95,7 +95,7 @@ export class ShapeFilters {
   /** The input fields of a shape's fields, without `exists`. */
   fields(key: string, position: FieldPosition, leftOut: ReadonlySet<string> = new Set()): InputFields {
     const fields: InputFields = {};
-    for (const { name, type } of this.#shape(key).fields) {
+    for (const { name, type } of shapeOf(this.#tree, key).fields) {
       if (!leftOut.has(name)) fields[fieldName(name, position)] = this.#field(name, type);
     }
     return fields;
@@ -107,7 +107,7 @@ export class ShapeFilters {
       case 'leaf':
         return { type: this.#leaves.leaf(type.type), ...role({ role: 'leaf', name, type: type.type }) };
       case 'object':
-        if (this.#shape(type.shape).fields.length === 0) return onlyExists;
+        if (shapeOf(this.#tree, type.shape).fields.length === 0) return onlyExists;
         return { type: this.#object(type.shape), ...role({ role: 'object', name }) };
       case 'list': {
         const { of } = type;
@@ -162,16 +162,12 @@ export class ShapeFilters {
     const found = this.#own.get(name);
     if (found !== undefined) return found;
     const made = (): GraphQLInputObjectType => make(this, name, of);
-    const input = this.#shape(key).definition === undefined ? made() : this.#definitions(name, made);
+    const input = shapeOf(this.#tree, key).definition === undefined ? made() : this.#definitions(name, made);
     this.#own.set(name, input);
     return input;
   }
 
   #namesOf(key: string): FilterNames {
     return must(this.#names.get(key), `shape ${key} has filter names`);
-  }
-
-  #shape(key: string): Shape {
-    return must(this.#tree.shapes[key], `shape ${key} is in its tree`);
   }
 }

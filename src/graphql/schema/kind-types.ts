@@ -16,6 +16,7 @@ import { must } from '../../base/must.ts';
 import { fieldName } from '../../catalog/names/field-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
+import { shapeOf } from '../../catalog/tree/field-tree.ts';
 import type { ConnectionSource, EdgeSource } from '../../reads/lists/list-connection.ts';
 import type { ObjectSource } from '../../reads/lists/object-source.ts';
 import type { FilterTypes } from '../filter/filter-types.ts';
@@ -165,7 +166,7 @@ export function rootsOf({ kind, object, connection, filter, changes }: KindShell
 function dataFields(kind: CatalogKind, shapes: ShapeTypes): ObjectFields {
   const fields: ObjectFields = {};
   const { tree } = kind;
-  for (const field of must(tree.shapes[tree.root], 'a tree has its root').fields) {
+  for (const field of shapeOf(tree, tree.root).fields) {
     if (common.has(field.name)) continue;
     const config = shapes.field(field);
     if (isSecretData(kind, field)) {

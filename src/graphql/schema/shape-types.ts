@@ -14,7 +14,14 @@ import { fieldName } from '../../catalog/names/field-names.ts';
 import { definitionName } from '../../catalog/names/kind-names.ts';
 import { nameShapes } from '../../catalog/names/shape-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import { type Field, type FieldTree, type FieldType, type Shape, scalarOfMap } from '../../catalog/tree/field-tree.ts';
+import {
+  type Field,
+  type FieldTree,
+  type FieldType,
+  type Shape,
+  scalarOfMap,
+  shapeOf,
+} from '../../catalog/tree/field-tree.ts';
 import { sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 import { displayedMember } from '../../catalog/values/displayed-value.ts';
 import type { OperationContext } from '../generation/generation.ts';
@@ -99,17 +106,13 @@ export class ShapeTypes {
 
   /** A new type for a shape that has fields. */
   object(key: string): GraphQLObjectType {
-    const shape = this.#shape(key);
+    const shape = shapeOf(this.#tree, key);
     return new GraphQLObjectType({
       name: must(this.#names.get(key), `shape ${key} has a name`),
       description: shape.description ?? placeOf(shape),
       fields: () =>
         Object.fromEntries(shape.fields.map((field) => [fieldName(field.name, 'nested'), this.field(field)])),
     });
-  }
-
-  #shape(key: string): Shape {
-    return must(this.#tree.shapes[key], `shape ${key} is in its tree`);
   }
 
   #output(type: FieldType): GraphQLOutputType {
@@ -135,7 +138,7 @@ export class ShapeTypes {
   }
 
   #shapeType(key: string): GraphQLOutputType {
-    const { definition, fields } = this.#shape(key);
+    const { definition, fields } = shapeOf(this.#tree, key);
     if (fields.length === 0) return this.#scalar('JSON');
     const name = must(this.#names.get(key), `shape ${key} has a name`);
     const ready = this.#common.static(name);

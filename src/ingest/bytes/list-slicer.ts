@@ -13,6 +13,7 @@
  * Items are returned exactly as received, except for metadata.managedFields (managed-fields.ts). `metadata` may come before
  * or after the items; `items: null` is an empty list.
  */
+import { recordOr, textOr } from '../../base/json.ts';
 import type { IncomingObject } from '../../store/types/incoming-object.ts';
 import { load, openObject, type ScanState, scan } from './bracket-scan.ts';
 import { withoutManagedFields } from './managed-fields.ts';
@@ -104,7 +105,7 @@ export class ListSlicer {
   /** The token of the next page, empty on the last one. Null while unknown, since metadata may come after the items. */
   get nextToken(): string | null {
     const metadata = this.#members.get('metadata');
-    return metadata === undefined ? null : textOf(recordOf(parse(metadata))['continue']);
+    return metadata === undefined ? null : textOr(recordOr(parse(metadata))['continue']);
   }
 
   /** The list's head. Throws a ProtocolError if the body ended early or was no list. */
@@ -112,19 +113,19 @@ export class ListSlicer {
     if (this.#state !== 'done') {
       throw new ProtocolError('truncated', 'The list from the API server ended in the middle: request it again.');
     }
-    const kind = textOf(parse(this.#members.get('kind')));
+    const kind = textOr(parse(this.#members.get('kind')));
     if (!this.#sawItems) {
       throw new ProtocolError(
         'not a list',
         `The API server sent ${kind === '' ? 'an object' : kind} instead of a list.`,
       );
     }
-    const metadata = recordOf(parse(this.#members.get('metadata')));
+    const metadata = recordOr(parse(this.#members.get('metadata')));
     const remaining = metadata['remainingItemCount'];
     return {
       kind,
-      resourceVersion: textOf(metadata['resourceVersion']),
-      continueToken: textOf(metadata['continue']),
+      resourceVersion: textOr(metadata['resourceVersion']),
+      continueToken: textOr(metadata['continue']),
       remaining: typeof remaining === 'number' ? remaining : null,
     };
   }
@@ -146,7 +147,7 @@ export class ListSlicer {
       if (byte === backslash) this.#escaped = true;
       else if (byte === quote) {
         this.#inString = false;
-        if (this.#state === 'members') this.#name = textOf(parse(this.#take(chunk, at + 1).toString('utf8')));
+        if (this.#state === 'members') this.#name = textOr(parse(this.#take(chunk, at + 1).toString('utf8')));
         return at;
       }
       at += 1;
@@ -272,14 +273,4 @@ function parse(text: string | undefined): unknown {
   } catch {
     throw notJson();
   }
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : {};
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

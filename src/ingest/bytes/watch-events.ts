@@ -9,6 +9,7 @@
  * Example: `{"type":"ADDED","object":{…}}` becomes an event of type `ADDED` with the text `{…}`.
  */
 import { messageOf } from '../../base/errors.ts';
+import { isRecord, isText, recordOr } from '../../base/json.ts';
 import { apiVersionOf, type Resource } from '../../catalog/resources/resource.ts';
 import { syntheticUid } from '../../catalog/resources/synthetic-identity.ts';
 import { type ApiError, apiErrorFromStatus } from '../../kube/http/api-error.ts';
@@ -38,16 +39,16 @@ export function readWatchLine(line: Buffer, resource: Resource, what: string, ba
   const { type, objectText, object, managedFields } = split(line, what);
   if (type === 'ERROR') return { type: 'error', error: apiErrorFromStatus(object, what) };
   if (type === 'BOOKMARK') {
-    const { resourceVersion, annotations } = recordOf(object['metadata']);
+    const { resourceVersion, annotations } = recordOr(object['metadata']);
     if (!isText(resourceVersion)) throw bad('no resourceVersion', `${what} sent a bookmark without a resourceVersion.`);
     checkKind(object, resource, what);
-    return { type: 'bookmark', resourceVersion, endsInitial: recordOf(annotations)[endOfInitial] === 'true' };
+    return { type: 'bookmark', resourceVersion, endsInitial: recordOr(annotations)[endOfInitial] === 'true' };
   }
   if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') {
     throw bad('unknown event', `${what} sent an event of the unknown type ${JSON.stringify(type.slice(0, 40))}.`);
   }
   checkKind(object, resource, what);
-  const { name, namespace, uid, resourceVersion } = recordOf(object['metadata']);
+  const { name, namespace, uid, resourceVersion } = recordOr(object['metadata']);
   if (!isText(name)) throw bad('no name', `${what} sent an object without a name.`);
   if (!isText(resourceVersion)) throw bad(noVersion, `${what} sent ${name} without a resourceVersion.`);
   if (!isText(uid) && !bare) throw bad(noUid, `${what} sent ${name} without a uid.`);
@@ -84,7 +85,7 @@ function split(line: Buffer, what: string): Line {
   const text = line.toString('utf8');
   let whole: Json;
   try {
-    whole = recordOf(JSON.parse(text));
+    whole = recordOr(JSON.parse(text));
   } catch (error) {
     throw bad('bad json', `${what} sent a line that is not JSON (${messageOf(error).slice(0, 60)}).`);
   }
@@ -140,16 +141,8 @@ function checkKind(object: Json, resource: Resource, what: string): void {
 }
 
 function mustBeObject(value: unknown, what: string): Json {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
+  if (isRecord(value)) return value;
   throw bad('bad json', `${what} sent an event without an object.`);
-}
-
-function recordOf(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }
 
 function bad(reason: string, message: string): ProtocolError {

@@ -3,6 +3,7 @@
  */
 
 import { PortolanError } from '../../base/errors.ts';
+import { recordOr, textOr } from '../../base/json.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { ApiError, apiErrorFromNetwork } from '../../kube/http/api-error.ts';
 import { ListSlicer } from '../bytes/list-slicer.ts';
@@ -45,16 +46,12 @@ export async function readCrds(
 
 /** Reads the metadata of a definition. `value` is the whole object. */
 export function crdOf(value: unknown): Crd {
-  const metadata = recordOf(recordOf(value)['metadata']);
-  const text = (member: string): string => {
-    const found = metadata[member];
-    return typeof found === 'string' ? found : '';
-  };
+  const metadata = recordOr(recordOr(value)['metadata']);
   return {
-    name: text('name'),
-    uid: text('uid'),
-    resourceVersion: text('resourceVersion'),
-    creationTimestamp: text('creationTimestamp'),
+    name: textOr(metadata['name']),
+    uid: textOr(metadata['uid']),
+    resourceVersion: textOr(metadata['resourceVersion']),
+    creationTimestamp: textOr(metadata['creationTimestamp']),
     value,
   };
 }
@@ -85,10 +82,4 @@ async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
     if (error instanceof ApiError && (error.httpStatus === 403 || error.httpStatus === 404)) return undefined;
     throw error;
   }
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : {};
 }

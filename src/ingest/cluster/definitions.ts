@@ -6,6 +6,7 @@
  *
  * The name of a definition is the resourceKey of its kind.
  */
+import { parsedJson } from '../../base/json.ts';
 import type { SeenObject } from '../context/reflector-context.ts';
 import { type Crd, crdOf } from './crd-source.ts';
 
@@ -26,7 +27,7 @@ export class Definitions {
   see(objects: readonly SeenObject[]): boolean {
     let differs = false;
     for (const { object, deleted } of objects) {
-      const { name, uid, resourceVersion } = crdOf(object.value ?? parse(object.text));
+      const { name, uid, resourceVersion } = crdOf(object.value ?? parsedJson(object.text));
       const known = this.#described.get(name);
       if (!deleted && known?.uid === uid && known.resourceVersion === resourceVersion) continue;
       if (!deleted) this.#changed.add(name);
@@ -63,13 +64,5 @@ export class Definitions {
 
   putBack(changed: ReadonlySet<string>): void {
     for (const key of changed) this.#changed.add(key);
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

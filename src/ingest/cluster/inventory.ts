@@ -1,6 +1,5 @@
 /** Discovery of the resources that can be ingested from a cluster, and of the group versions that could not be read. */
-import type { Resource } from '../../catalog/resources/resource.ts';
-import { resourceKey } from '../../catalog/resources/resource.ts';
+import { groupOf, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 import { chooseResources } from '../../catalog/resources/served.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { discover } from '../../kube/discovery/discovery.ts';
@@ -51,9 +50,3 @@ export async function isGone(
 
 /** Milliseconds of silence after which nothing is known of a collection. */
 const patience = { headersTimeoutMs: 5000, bodyTimeoutMs: 5000 };
-
-/** `apps` for `apps/v1`; the empty string (the core group) for `v1`. */
-export function groupOf(groupVersion: string): string {
-  const slash = groupVersion.indexOf('/');
-  return slash === -1 ? '' : groupVersion.slice(0, slash);
-}

@@ -14,7 +14,13 @@ import type { Logger } from '../../base/log.ts';
 import { configuredPath } from '../../catalog/describe/redacted-paths.ts';
 import type { RelationSet } from '../../catalog/describe/relation-set.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
-import { apiVersionOf, type Resource, resourceKey, splitResourceKey } from '../../catalog/resources/resource.ts';
+import {
+  apiVersionOf,
+  groupOf,
+  type Resource,
+  resourceKey,
+  splitResourceKey,
+} from '../../catalog/resources/resource.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { openApiMarks } from '../../kube/discovery/openapi.ts';
 import type { UnmatchedNames } from '../context/progress.ts';
@@ -25,7 +31,7 @@ import type { ReflectorSet } from '../reflector/reflector-set.ts';
 import { crdKey } from './crd-source.ts';
 import { Definitions } from './definitions.ts';
 import { type Descriptions, describeResources, type Problem } from './describe-resources.ts';
-import { groupOf, type Inventory, isGone, takeInventory } from './inventory.ts';
+import { type Inventory, isGone, takeInventory } from './inventory.ts';
 import { NewNeighbours } from './new-neighbours.ts';
 import { SchemaWatch } from './schema-watch.ts';
 import { UnfinishedKinds } from './unfinished-kinds.ts';

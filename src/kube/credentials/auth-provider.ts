@@ -4,7 +4,7 @@
  */
 import type { RequestOptions } from 'node:https';
 import { messageOf, PortolanError } from '../../base/errors.ts';
-import { record } from '../http/json.ts';
+import { record } from '../../base/json.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
 
 /** Throws UNAUTHENTICATED when the provider has no valid credential. */

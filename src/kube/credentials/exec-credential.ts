@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { messageOf, PortolanError } from '../../base/errors.ts';
-import { list, record, text } from '../http/json.ts';
+import { list, record, text } from '../../base/json.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
 
 /** The credential from a plugin: at least a token, or a certificate with its key. */

@@ -4,7 +4,7 @@
  * Who can write it must not gain the rights of this process: it can name no file to read and no command to run.
  */
 import { parse } from 'yaml';
-import { list, record } from '../http/json.ts';
+import { list, record } from '../../base/json.ts';
 import { type KubeconfigEntries, kubeconfigEntries } from './kubeconfig-entries.ts';
 
 /** Plain data, so that another thread can receive it. */

@@ -4,7 +4,7 @@
  */
 import { isAbsolute, join } from 'node:path';
 import type { Cluster, User } from '@kubernetes/client-node';
-import { list, record } from '../http/json.ts';
+import { list, record } from '../../base/json.ts';
 
 interface KubeconfigContext {
   readonly name: string;

@@ -11,8 +11,8 @@ import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import type { Cluster, User } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { messageOf, PortolanError } from '../../base/errors.ts';
+import { record, strings, text } from '../../base/json.ts';
 import { readSmallFile } from '../../base/read-small-file.ts';
-import { record, strings, text } from '../http/json.ts';
 import { type InlineKubeconfig, reachOf, readInline } from './inline-kubeconfig.ts';
 import { type KubeconfigEntries, type KubeconfigUser, kubeconfigEntries } from './kubeconfig-entries.ts';
 

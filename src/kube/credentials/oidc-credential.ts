@@ -7,10 +7,10 @@
 import { isAbsolute, join } from 'node:path';
 import type { Dispatcher } from 'undici';
 import { messageOf, PortolanError } from '../../base/errors.ts';
+import { record, strings, text } from '../../base/json.ts';
 import { readSmallFile } from '../../base/read-small-file.ts';
 import { createDispatcher, transportThrough } from '../http/dispatcher.ts';
 import { proxyFromEnvironment } from '../http/environment-proxy.ts';
-import { record, strings, text } from '../http/json.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
 
 /** A token and its expiry in milliseconds since the Unix epoch; infinite for a token without an expiry. */

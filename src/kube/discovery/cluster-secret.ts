@@ -9,10 +9,10 @@
  */
 import { createHash } from 'node:crypto';
 import { PortolanError } from '../../base/errors.ts';
+import { record, text } from '../../base/json.ts';
 import type { ClusterOptions } from '../client/connection.ts';
 import { readInline } from '../credentials/inline-kubeconfig.ts';
 import { readClusterConfig } from '../credentials/kubeconfig.ts';
-import { record, text } from '../http/json.ts';
 
 /** What is read of a Secret. */
 export interface ClusterSecret {

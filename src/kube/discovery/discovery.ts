@@ -7,10 +7,10 @@
  * resources.
  */
 import { messageOf } from '../../base/errors.ts';
+import { list, record, strings, text, textOr } from '../../base/json.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import { ApiError } from '../http/api-error.ts';
 import { apiServiceName, lookAt } from '../http/api-service.ts';
-import { list, record, strings, text, textOr } from '../http/json.ts';
 import { mapBounded } from './map-bounded.ts';
 
 /** One version of one resource, from discovery. */

@@ -1,8 +1,8 @@
 /** Identifies the cluster at an address by a uid that lasts as long as the cluster's storage, and reads its version. */
 
+import { record, text } from '../../base/json.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import { ApiError } from '../http/api-error.ts';
-import { record, text } from '../http/json.ts';
 
 /**
  * The uid of the namespace `kube-system`, or else of `default`; null when both requests fail with 403 or 404. Other failures are

@@ -6,9 +6,9 @@
  */
 import { createHash } from 'node:crypto';
 import { messageOf } from '../../base/errors.ts';
+import { record, text, textOr } from '../../base/json.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import { ApiError, apiErrorFromNonsense } from '../http/api-error.ts';
-import { record, text, textOr } from '../http/json.ts';
 import { mapBounded } from './map-bounded.ts';
 
 /** Schemas by name (`io.k8s.api.core.v1.Pod`), with the hash of their document. */

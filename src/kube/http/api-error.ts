@@ -5,8 +5,8 @@
  * Never: infers from message texts when there is a status, a reason or a cause. Contains no object bodies or credentials.
  */
 import { type ErrorCode, PortolanError } from '../../base/errors.ts';
+import { record, textOr } from '../../base/json.ts';
 import { apiServiceOf, lookAt, orApiService } from './api-service.ts';
-import { record, textOr } from './json.ts';
 
 /** One cause of a Status: the problem (`reason`), the field, and a message. */
 interface ApiErrorCause {

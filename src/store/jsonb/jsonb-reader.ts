@@ -3,6 +3,7 @@
  * header, so all other elements are skipped.
  */
 import { rawJson } from '../../catalog/values/raw-json.ts';
+import { isDigit } from '../../catalog/values/values.ts';
 import { elementTypes, payloadAt, payloadSize } from './jsonb.ts';
 
 interface Branch {
@@ -217,10 +218,6 @@ function textAt(jsonb: Buffer, at: number): string {
 function integer(text: string): unknown {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : rawJson(text);
-}
-
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
 }
 
 function typeAt(jsonb: Uint8Array, at: number): number {

@@ -8,6 +8,7 @@
  *   [{ manager: "kubectl", operation: "Apply", time: "…T08:00:00Z", fieldsV1 }, { manager: "kubelet", subresource: "status", time: "…T08:15:00Z" }]
  *     becomes [["kubelet","Update","status","…T08:15:00Z"]]
  */
+import { parsedJson } from '../../base/json.ts';
 
 /** A manager as the change log has it, with the texts of the API server. */
 export interface FieldManager {
@@ -30,7 +31,7 @@ const longest = 128;
  * @param managedFields the list, or its JSON text
  */
 export function newestManagers(managedFields: unknown): string | null {
-  const entries = managersIn(typeof managedFields === 'string' ? parsed(managedFields) : managedFields);
+  const entries = managersIn(typeof managedFields === 'string' ? parsedJson(managedFields) : managedFields);
   const newest = entries.reduce((latest, { time }) => Math.max(latest, Date.parse(time)), Number.NEGATIVE_INFINITY);
   const found = entries.filter(({ time }) => Date.parse(time) === newest).slice(0, most);
   if (found.length === 0) return null;
@@ -59,12 +60,4 @@ function managersIn(list: unknown): readonly FieldManager[] {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= longest && value.isWellFormed();
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
 }

@@ -5,6 +5,7 @@
  */
 
 import { messageOf, PortolanError } from '../../base/errors.ts';
+import { isText, record, recordOr, records } from '../../base/json.ts';
 import { healthOf } from '../../catalog/health/health.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import { storedKey } from '../sqlite/stored-keys.ts';
@@ -28,13 +29,13 @@ export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, r
   // Redaction changes the value, and the caller's value must not change. So the text is parsed again.
   const parsed = incoming.value === undefined || redaction.redacts ? parse(incoming.text) : incoming.value;
   const redactedPaths = redaction.redacts ? redaction.redact(parsed) : [];
-  const value = asRecord(parsed);
-  if (value === null) throw invalid('has no metadata');
+  const value = record(parsed);
+  if (value === undefined) throw invalid('has no metadata');
   return {
     text: withKind(incoming.text, value, names),
     value,
     redactedPaths,
-    managedFields: incoming.managedFields ?? asRecord(value['metadata'])?.['managedFields'],
+    managedFields: incoming.managedFields ?? record(value['metadata'])?.['managedFields'],
     ...readMetadata(value['metadata'], incoming),
     health: healthOf(value, names),
   };
@@ -42,8 +43,8 @@ export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, r
 
 /** The indexed metadata of an object. Members of `known` take precedence. Throws INVALID as readIncoming does. */
 function readMetadata(received: unknown, known: Pick<IncomingObject, 'uid' | 'resourceVersion'> = {}): IndexedMetadata {
-  const metadata = asRecord(received);
-  if (metadata === null) throw invalid('has no metadata');
+  const metadata = record(received);
+  if (metadata === undefined) throw invalid('has no metadata');
   return indexedMetadata({
     name: metadata['name'],
     namespace: metadata['namespace'],
@@ -51,8 +52,8 @@ function readMetadata(received: unknown, known: Pick<IncomingObject, 'uid' | 're
     resourceVersion: known.resourceVersion ?? metadata['resourceVersion'],
     creationTimestamp: metadata['creationTimestamp'],
     deletionTimestamp: metadata['deletionTimestamp'],
-    labels: Object.entries(asRecord(metadata['labels']) ?? {}),
-    ownerReferences: Array.isArray(metadata['ownerReferences']) ? metadata['ownerReferences'].map(asRecord) : [],
+    labels: Object.entries(recordOr(metadata['labels'])),
+    ownerReferences: records(metadata['ownerReferences']),
   });
 }
 
@@ -139,14 +140,4 @@ function time(value: unknown): bigint | null {
   if (typeof value !== 'string') return null;
   const key = storedKey('DateTime', value);
   return typeof key === 'bigint' ? key : null;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : null;
 }

@@ -10,7 +10,7 @@ import { PortolanError } from '../../base/errors.ts';
 import type { Lease } from '../types/lease.ts';
 import type { PageRequest, PagesRead } from '../types/page-reader.ts';
 import type { Row, Statement } from '../types/statement.ts';
-import type { Snapshot } from './reader-messages.ts';
+import { type Snapshot, timeIsUp } from './reader-messages.ts';
 import type { ReaderThread } from './reader-thread.ts';
 
 /** A shared instance: every lease ends with it, and creating an error would take longer than all other steps of the end. */
@@ -139,8 +139,4 @@ export class PoolLease implements Lease {
   #releaseIfIdle(): void {
     if (this.#over !== null && this.#calls === 0) this.#onEnded(this);
   }
-}
-
-function timeIsUp(): PortolanError {
-  return new PortolanError('TIMEOUT', 'The read took longer than it may; narrow the filter or ask for less.');
 }

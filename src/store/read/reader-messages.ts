@@ -7,7 +7,7 @@
  * A thread answers calls in their order. It reads no messages while it runs a statement, so a lease is cancelled through shared
  * memory. The pool stores the lease's number there, and `tick()` reads it.
  */
-import type { ErrorCode } from '../../base/errors.ts';
+import { type ErrorCode, PortolanError } from '../../base/errors.ts';
 import type { SealMemory } from '../file/file-seal.ts';
 import type { PageRequest, PagesRead } from '../types/page-reader.ts';
 import type { Row, Statement } from '../types/statement.ts';
@@ -71,4 +71,9 @@ export interface ReaderWorkerData {
   readonly maxRows: number;
   /** Shared with the writer of the file. */
   readonly seal: SealMemory | undefined;
+}
+
+/** The error of a read that took longer than its lease. */
+export function timeIsUp(): PortolanError {
+  return new PortolanError('TIMEOUT', 'The read took longer than it may; narrow the filter or ask for less.');
 }

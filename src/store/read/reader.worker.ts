@@ -17,6 +17,7 @@ import {
   type ReaderRequest,
   type ReaderWorkerData,
   type Snapshot,
+  timeIsUp,
 } from './reader-messages.ts';
 
 const port = must(parentPort, 'the port of a worker thread');
@@ -129,10 +130,6 @@ function tick(): void {
     throw new PortolanError('TIMEOUT', 'The read was cancelled.');
   }
   if (performance.now() > deadline) throw timeIsUp();
-}
-
-function timeIsUp(): PortolanError {
-  return new PortolanError('TIMEOUT', 'The read took longer than it may; narrow the filter or ask for less.');
 }
 
 function readPages(request: Extract<ReaderRequest, { op: 'pages' }>): PagesRead {

@@ -9,6 +9,7 @@
  *   busy      another connection holds the lock for too long
  */
 import { PortolanError } from '../../base/errors.ts';
+import { upperFirst } from '../../base/text/upper-first.ts';
 
 type StoreFaultKind = 'full' | 'readonly' | 'io' | 'lost' | 'busy';
 
@@ -28,15 +29,11 @@ export class StoreFault extends PortolanError {
    * @param text the message, by what it calls the store: with its file for operators and the log, without it for callers
    */
   constructor(kind: StoreFaultKind, text: (store: string) => string, { file, cause }: StoreFaultOrigin) {
-    super('CONFIGURATION', sentence(text(`the store ${file}`)), { cause });
+    super('CONFIGURATION', upperFirst(text(`the store ${file}`)), { cause });
     this.name = 'StoreFault';
     this.kind = kind;
-    this.shown = sentence(text('the store'));
+    this.shown = upperFirst(text('the store'));
   }
-}
-
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** A fault that lasts, for those who look after the gateway. Plain data; a type alias, so that it is assignable to a record. */
