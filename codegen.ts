@@ -1,6 +1,6 @@
 /** Typed documents from the example operations, for the tests: `npm run codegen`. */
 import type { CodegenConfig } from '@graphql-codegen/cli';
-import { scalarTypes } from './src/graphql/client/scalar-types.ts';
+import { scalarTypes } from './src/graphql/client/codegen-config.ts';
 
 const config: CodegenConfig = {
   schema: 'schema/demo.graphql',

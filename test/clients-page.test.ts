@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { urqlConfig } from '../src/graphql/client/client-config.ts';
-import { scalarTypes } from '../src/graphql/client/scalar-types.ts';
+import { scalarTypes } from '../src/graphql/client/codegen-config.ts';
 import { leastBytes } from '../src/server/negotiation/compression.ts';
 import { demoGateway } from './kit/demo-gateway.ts';
 

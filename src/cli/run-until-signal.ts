@@ -8,8 +8,7 @@
  */
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import { onClosedOutput } from '../base/output/closed-output.ts';
-import { standardError, standardOutput } from '../base/output/standard-streams.ts';
+import { onClosedOutput, standardError, standardOutput } from '../base/output/standard-streams.ts';
 import { oneLine } from '../base/text/terminal-line.ts';
 import type { Gateway } from './gateway.ts';
 import { ProgressLine } from './progress-line.ts';

@@ -4,11 +4,14 @@
  * Owns: what reaches a terminal. Texts of gateways, API servers and objects may have characters that a terminal obeys: they move the
  * cursor, hide lines, set the title. Each text passes `visibleText` here, whoever made it.
  * Never: sends a control sequence but that of `rewrite`.
+ *
+ * Only a write finds out that the reader of standard error is gone, and other threads write too. The main thread is told:
+ *
+ *   any thread: a write fails with EPIPE -> `reportClosedOutput` -> main thread: `onClosedOutput`
  */
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { visibleText } from '../text/visible-text.ts';
-import { reportClosedOutput } from './closed-output.ts';
 
 /** To the start of the line, which is cleared. */
 const startOfLine = '\r\x1b[K';
@@ -55,4 +58,23 @@ function writeAtOnce(descriptor: number, text: string): boolean {
     }
   }
   return true;
+}
+
+const channelName = 'portolan-closed-output';
+
+/** Calls the listener once, at the first report. Does not keep the process alive. */
+export function onClosedOutput(listener: () => void): void {
+  const channel = new BroadcastChannel(channelName);
+  channel.onmessage = () => {
+    channel.close();
+    listener();
+  };
+  (channel as unknown as { unref(): void }).unref();
+}
+
+/** Reports from any thread that a write found the reader of standard error gone. */
+function reportClosedOutput(): void {
+  const channel = new BroadcastChannel(channelName);
+  channel.postMessage('closed');
+  channel.close();
 }

@@ -11,7 +11,7 @@ import type { RequestAttributes } from '../../access/policy-rule.ts';
 import { ownUser } from '../../auth/identity/own-user.ts';
 import { userNamed } from '../../auth/identity/user-named.ts';
 import { readServedRoles } from '../../auth/rights/served-roles.ts';
-import type { AccessDecision } from '../../auth/rights/subject-access-review.ts';
+import { type AccessDecision, reviewSubject } from '../../auth/rights/subject-access-review.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { standardOutput } from '../../base/output/standard-streams.ts';
 import { oneLine } from '../../base/text/terminal-line.ts';
@@ -20,8 +20,8 @@ import { type ClusterOptions, connect } from '../../kube/client/connection.ts';
 import { explainConnectionFailure } from '../../kube/client/explain.ts';
 import { RestClient } from '../../kube/client/rest-client.ts';
 import { discover } from '../../kube/discovery/discovery.ts';
+import { ApiError } from '../../kube/http/api-error.ts';
 import { onOneCluster } from '../options/demo-cluster.ts';
-import { reviewAccess } from './access-review.ts';
 import { decide, decisionText } from './decision.ts';
 import { isPath, pathRequest, type RequestWords, resourceRequest } from './request-words.ts';
 
@@ -77,6 +77,24 @@ async function canOn(
     throw explainConnectionFailure(error, connection);
   } finally {
     await connection.close();
+  }
+}
+
+/** Asks by SubjectAccessReview. @throws PortolanError FORBIDDEN if this account may not ask, and what the request throws. */
+async function reviewAccess(
+  client: Pick<RestClient, 'post'>,
+  user: UserInfo,
+  request: RequestAttributes,
+): Promise<AccessDecision> {
+  try {
+    return await reviewSubject(client, user, request);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.httpStatus !== 403) throw error;
+    throw new PortolanError(
+      'FORBIDDEN',
+      '--check asks the API server, and this account may not: grant it create on subjectaccessreviews.authorization.k8s.io.',
+      { cause: error },
+    );
   }
 }
 

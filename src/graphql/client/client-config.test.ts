@@ -8,8 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { type PrintedModules, printModules } from '../../../test/kit/printed-modules.ts';
 import { scalars } from '../types/scalars.ts';
 import { apolloConfig, apolloTypes, urqlConfig, urqlTypes } from './client-config.ts';
-import { codegenConfig } from './codegen-config.ts';
-import { scalarTypes } from './scalar-types.ts';
+import { codegenConfig, scalarTypes } from './codegen-config.ts';
 
 let printed: PrintedModules;
 

@@ -1,7 +1,6 @@
-/** The span of a request to an API server. It has the template of the path, which has no names of objects. */
+/** The span of a request to an API server. It has the template of the path: names of namespaces and objects stay out of traces. */
 import type { Readable } from 'node:stream';
 import { activeSpan, type Span, type SpanAttributes } from '../../base/tracing.ts';
-import { pathTemplate } from '../http/path-template.ts';
 
 /** The attributes of all requests to this server. */
 export function placeOf(server: URL, cluster: string): SpanAttributes {
@@ -37,4 +36,24 @@ export async function inSpan<A extends { readonly status: number; readonly body:
     span.end();
     throw error;
   }
+}
+
+/** The segments that only namespaces themselves have as subresources. */
+const ofNamespaces = new Set(['status', 'finalize']);
+
+/**
+ * `/api/v1/namespaces/{namespace}/secrets/{name}` for `/api/v1/namespaces/shop/secrets/db?pretty=1`. Paths that are not of resources
+ * have no names and stay as they are.
+ */
+export function pathTemplate(path: string): string {
+  const [bare = ''] = path.split('?', 1);
+  const [, root, ...rest] = bare.split('/');
+  const prefix = root === 'api' ? 1 : root === 'apis' ? 2 : null;
+  if (prefix === null || rest.length <= prefix) return bare;
+  const parts = rest.slice(prefix);
+  const isNamespaced = parts[0] === 'namespaces' && parts.length > 2 && !ofNamespaces.has(parts[2] ?? '');
+  if (isNamespaced) parts[1] = '{namespace}';
+  const name = isNamespaced ? 3 : 1;
+  if (parts.length > name) parts[name] = '{name}';
+  return ['', root, ...rest.slice(0, prefix), ...parts].join('/');
 }

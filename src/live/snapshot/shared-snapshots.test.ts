@@ -4,8 +4,8 @@ import { liveSetup, type Messages, nextOf } from '../../../test/kit/live-lists.t
 import { everything } from '../../query/plan/filter.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { LiveMessage } from '../cohort/cohort-batch.ts';
-import { Matches } from './matches.ts';
 import { SharedSnapshots, type TakenSnapshot } from './shared-snapshots.ts';
+import { Matches } from './snapshot.ts';
 
 const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
 

@@ -2,16 +2,17 @@
  * References to objects that are not there.
  *
  *   targets of synced kinds -> without an object that counts -> their referring objects, in identity order
+ *
+ * A target counts as missing only in a cluster where its kind is synced and the caller may see all of it.
  */
 import type { Lease } from '../../store/types/lease.ts';
-import { all, isIn, raw, sql } from '../../store/types/sql.ts';
+import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import { decodeContent, encodeContent, malformed } from '../plan/cursor.ts';
 import type { SyncedKind } from '../plan/hop.ts';
 import { countsOfAny } from '../sql/counts.ts';
 import { readyPlaces } from '../sql/ready-places.ts';
 import { tickAt } from '../sql/tick.ts';
 import type { View } from '../sql/view.ts';
-import { checkedKinds, isThere } from './missing-targets.ts';
 import type { StatedReference } from './references.ts';
 
 /** A kind whose references are searched. */
@@ -92,4 +93,21 @@ function behind(after: string): ReturnType<typeof sql> {
   const row = JSON.stringify(values);
   const bound = order.map((_, index) => `value ->> ${index}`).join(', ');
   return sql`(${raw(order.join(', '))}) > (SELECT ${raw(bound)} FROM (SELECT ${row} AS value))`;
+}
+
+/** A SELECT of the kinds whose objects can be found missing: named (id in named_kind), cluster, kind (id), namespaced. */
+export function checkedKinds(view: View, kinds: readonly SyncedKind[]): Fragment {
+  const checked = kinds.flatMap(({ key, group, kind, namespaced, clusters }) => {
+    const found = view.get(key);
+    if (found?.isWhole !== true) return [];
+    return clusters.map((cluster) => [group, kind, cluster, found.kindId, namespaced ? 1 : 0]);
+  });
+  return sql`SELECT n.id AS named, j.value ->> 2 AS cluster, j.value ->> 3 AS kind, j.value ->> 4 AS namespaced
+    FROM json_each(${JSON.stringify(checked)}) AS j CROSS JOIN named_kind AS n ON n.grp = j.value ->> 0 AND n.kind = j.value ->> 1`;
+}
+
+/** The condition that the object exists that the row `t` of `target` names. `m`: a row of `checkedKinds`. */
+export function isThere(view: View): Fragment {
+  return sql`EXISTS (SELECT 1 FROM object AS o WHERE o.kind = m.kind AND o.cluster = t.cluster
+    AND o.namespace = iif(m.namespaced, t.namespace, '') AND o.name = t.name AND ${countsOfAny(view)})`;
 }

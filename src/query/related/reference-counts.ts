@@ -5,7 +5,7 @@ import type { SyncedKind } from '../plan/hop.ts';
 import { countsIn } from '../sql/counts.ts';
 import { tickAt } from '../sql/tick.ts';
 import type { View } from '../sql/view.ts';
-import { checkedKinds, isThere } from './missing-targets.ts';
+import { checkedKinds, isThere } from './dangling.ts';
 
 interface PlaceCount {
   /** placeText */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pathTemplate } from './path-template.ts';
+import { pathTemplate } from './request-span.ts';
 
 test.each([
   ['/api/v1/namespaces/shop/secrets/db?pretty=1', '/api/v1/namespaces/{namespace}/secrets/{name}'],
