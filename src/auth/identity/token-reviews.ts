@@ -30,14 +30,13 @@ interface TokenReviewsOptions {
   readonly audiences: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
-  /** Milliseconds until a valid token is reviewed again; default 60 s. */
-  readonly validMs?: number;
-  /** Milliseconds until an invalid token is reviewed again; default 10 s. */
-  readonly invalidMs?: number;
 }
 
 /** Tokens that are known as valid, and as invalid. */
 const mostKnown = 20_000;
+/** Milliseconds until a valid token is reviewed again, and an invalid one. */
+const validMs = 60_000;
+const invalidMs = 10_000;
 /** Milliseconds before the end of its validity in which a token is reviewed again. */
 const renewMs = 20_000;
 /** Reviews at a time, and requests that wait for theirs. */
@@ -114,7 +113,7 @@ export class TokenReviews {
   }
 
   async #review(token: string, hash: string): Promise<Caller> {
-    const { clock, validMs = 60_000, invalidMs = 10_000 } = this.#options;
+    const { clock } = this.#options;
     const leave = await this.#enter();
     try {
       const status = await this.#ask(token);

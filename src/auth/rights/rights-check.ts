@@ -19,11 +19,12 @@ interface RightsCheckOptions {
   readonly log: Logger;
   /** Called once, when the API server refuses what the roles grant. */
   readonly alarm: () => void;
-  /** Milliseconds between two samples; default 10 s. */
-  readonly everyMs?: number;
-  /** Milliseconds until a refusal is asked again; default 5 s. */
-  readonly settleMs?: number;
 }
+
+/** Milliseconds between two samples. */
+const everyMs = 10_000;
+/** Milliseconds until a refusal is asked again. */
+const settleMs = 5000;
 
 export class RightsCheck {
   readonly #options: RightsCheckOptions;
@@ -58,8 +59,7 @@ export class RightsCheck {
 
   /** Offers a grant as a sample. @param isGranted whether the roles still grant it */
   offer(user: UserInfo, question: () => AccessQuestion | null, isGranted: (question: AccessQuestion) => boolean): void {
-    const { clock, everyMs = 10_000 } = this.#options;
-    const now = clock.monotonic();
+    const now = this.#options.clock.monotonic();
     if (now < this.#nextAt) return;
     const sample = question();
     if (sample === null || this.#alarmed.has(sample.cluster)) return;
@@ -73,7 +73,7 @@ export class RightsCheck {
     sample: AccessQuestion,
     isGranted: (question: AccessQuestion) => boolean,
   ): Promise<void> {
-    const { reviews, clock, log, alarm, settleMs = 5000 } = this.#options;
+    const { reviews, clock, log, alarm } = this.#options;
     for (const wait of [0, settleMs, settleMs]) {
       if (wait > 0) await clock.sleep(wait);
       const decision = await reviews.ask(user, sample);

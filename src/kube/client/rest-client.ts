@@ -54,7 +54,6 @@ type PatchType = keyof typeof patchTypes;
 export interface RestClientOptions {
   readonly headersTimeoutMs?: number;
   readonly bodyTimeoutMs?: number;
-  readonly userAgent?: string;
   /** The largest body that is read whole, in bytes. Streams have no limit. */
   readonly maxBodyBytes?: number;
 }
@@ -66,14 +65,12 @@ export class RestClient<Sender extends RequestSender = Connection> {
   readonly connection: Sender;
   readonly #headersTimeoutMs: number;
   readonly #bodyTimeoutMs: number;
-  readonly #userAgent: string;
   readonly #maxBodyBytes: number;
 
   constructor(connection: Sender, options: RestClientOptions = {}) {
     this.connection = connection;
     this.#headersTimeoutMs = options.headersTimeoutMs ?? 60_000;
     this.#bodyTimeoutMs = options.bodyTimeoutMs ?? 60_000;
-    this.#userAgent = options.userAgent ?? 'portolan';
     this.#maxBodyBytes = options.maxBodyBytes ?? 256 * 1024 * 1024;
   }
 
@@ -148,7 +145,7 @@ export class RestClient<Sender extends RequestSender = Connection> {
   ): Promise<ConnectionAnswer> {
     const what = `${method} ${path}`;
     const accept = options.accept ?? 'application/json';
-    const headers: Record<string, string | string[]> = { accept, 'user-agent': this.#userAgent, ...options.headers };
+    const headers: Record<string, string | string[]> = { accept, 'user-agent': 'portolan', ...options.headers };
     if (body !== undefined) headers['content-type'] = body.contentType;
     let answer: ConnectionAnswer;
     try {

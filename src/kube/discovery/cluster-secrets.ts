@@ -27,9 +27,9 @@ interface ClusterSecretsOptions {
   readonly changed: (clusters: readonly RegisteredCluster[]) => void;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Default 5 s. */
-  readonly everyMs?: number;
 }
+
+const everyMs = 5000;
 
 interface SecretList {
   readonly items: readonly ClusterSecret[];
@@ -88,10 +88,9 @@ export class ClusterSecrets {
   }
 
   async #run(): Promise<void> {
-    const { clock, everyMs = 5000 } = this.#options;
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      await clock.sleep(everyMs, signal).catch(() => {});
+      await this.#options.clock.sleep(everyMs, signal).catch(() => {});
       await this.look();
     }
   }

@@ -3,29 +3,30 @@ import { checkPage } from './check-page.ts';
 import { encodeContent } from './cursor.ts';
 
 const c = encodeContent([]);
+const checked = (args: Parameters<typeof checkPage>[0], maximum = 500) => checkPage(args, { maximum });
 
 test('an offset goes with first alone', () => {
-  expect(checkPage({ first: 10, offset: 20 })).toEqual({ direction: 'forward', limit: 10, after: null, offset: 20 });
-  expect(checkPage({ offset: 0 })).toEqual({ direction: 'forward', limit: 50, after: null });
+  expect(checked({ first: 10, offset: 20 })).toEqual({ direction: 'forward', limit: 10, after: null, offset: 20 });
+  expect(checked({ offset: 0 })).toEqual({ direction: 'forward', limit: 50, after: null });
   for (const other of [{ after: 'c' }, { last: 3 }, { before: 'c' }]) {
-    expect(() => checkPage({ offset: 1, ...other })).toThrow(/`offset` and `\w+` cannot be combined/);
+    expect(() => checked({ offset: 1, ...other })).toThrow(/`offset` and `\w+` cannot be combined/);
   }
-  expect(() => checkPage({ offset: -1 })).toThrow(/`offset` is -1/);
-  expect(() => checkPage({ offset: 100_001 })).toThrow(/at most 100000 rows can be skipped/);
+  expect(() => checked({ offset: -1 })).toThrow(/`offset` is -1/);
+  expect(() => checked({ offset: 100_001 })).toThrow(/at most 100000 rows can be skipped/);
 });
 
 test('one direction, with a default size', () => {
-  expect(checkPage({})).toEqual({ direction: 'forward', limit: 50, after: null });
-  expect(checkPage({ first: null, after: null, last: null, before: null })).toEqual({
+  expect(checked({})).toEqual({ direction: 'forward', limit: 50, after: null });
+  expect(checked({ first: null, after: null, last: null, before: null })).toEqual({
     direction: 'forward',
     limit: 50,
     after: null,
   });
-  expect(checkPage({ first: 0 })).toEqual({ direction: 'forward', limit: 0, after: null });
-  expect(checkPage({ first: 500, after: c })).toEqual({ direction: 'forward', limit: 500, after: c });
-  expect(checkPage({ last: 7 })).toEqual({ direction: 'backward', limit: 7, before: null });
-  expect(checkPage({ before: c })).toEqual({ direction: 'backward', limit: 50, before: c });
-  expect(checkPage({}, { maximum: 10 })).toEqual({ direction: 'forward', limit: 10, after: null });
+  expect(checked({ first: 0 })).toEqual({ direction: 'forward', limit: 0, after: null });
+  expect(checked({ first: 500, after: c })).toEqual({ direction: 'forward', limit: 500, after: c });
+  expect(checked({ last: 7 })).toEqual({ direction: 'backward', limit: 7, before: null });
+  expect(checked({ before: c })).toEqual({ direction: 'backward', limit: 50, before: c });
+  expect(checked({}, 10)).toEqual({ direction: 'forward', limit: 10, after: null });
 });
 
 test.each([
@@ -42,7 +43,7 @@ test.each([
   [{ after: 'abc' }, /"abc" is not a cursor/],
   [{ before: '' }, /"" is not a cursor/],
 ])('%j is refused', (args, message) => {
-  expect(() => checkPage(args)).toThrow(
+  expect(() => checked(args)).toThrow(
     expect.objectContaining({ code: 'BAD_USER_INPUT', message: expect.stringMatching(message) }),
   );
 });

@@ -17,17 +17,12 @@ export const mostSkipped = 100_000;
 /** Page size when the caller gives none. */
 export const defaultPageSize = 50;
 
-interface PageLimits {
-  /** The largest page size that a caller may request; default 500. */
-  readonly maximum?: number;
-}
-
 /**
  * The page that the arguments describe. `first: 0` is allowed: the page is empty, and `hasNextPage` says whether rows exist.
+ * @param maximum the largest page size that a caller may request
  * @throws PortolanError BAD_USER_INPUT naming the argument, also for text that is not a cursor.
  */
-export function checkPage(args: PageArguments, limits: PageLimits = {}): Page {
-  const maximum = limits.maximum ?? 500;
+export function checkPage(args: PageArguments, { maximum }: { readonly maximum: number }): Page {
   const first = args.first ?? null;
   const last = args.last ?? null;
   const after = args.after ?? null;

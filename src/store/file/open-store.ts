@@ -43,7 +43,6 @@ export interface OpenStoreOptions {
   readonly newEpoch?: () => string;
   /** Milliseconds to wait for another process to release the file; default 2,000. */
   readonly lockWaitMs?: number;
-  readonly slowMs?: number;
   /** KiB of pages that the connection keeps in memory; default 48,000. */
   readonly cacheKib?: number;
   /** The id of this boot of the machine; null where it has none. Default: the kernel's boot id. */
@@ -101,10 +100,7 @@ function open(file: string, options: OpenStoreOptions): OpenedStore {
     const unsyncedFill = outcome === 'resumed' ? filled === 'goes on' : beginUnsyncedFill(file, boot);
     makePrivateFile(file);
     makePrivate(`${file}-wal`, `${file}-shm`, `${file}-filling`, noteOf(file));
-    database = new Database(file, {
-      log: options.log,
-      ...(options.slowMs === undefined ? {} : { slowMs: options.slowMs }),
-    });
+    database = new Database(file, { log: options.log });
     configure(database, file, options.cacheKib ?? 48_000);
     if (outcome !== 'resumed') create(database, options.newEpoch ?? randomUUID);
     attachStaging(database, file);

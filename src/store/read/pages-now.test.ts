@@ -8,7 +8,7 @@ import type { Statement } from '../types/statement.ts';
 import { openWriter, type StoreWriter } from '../write/writer.ts';
 import { PagesNow } from './pages-now.ts';
 
-const limits = { cachedStatements: 10, cacheKib: 1024, maxRows: 1000, mostMs: 4 };
+const limits = { cacheKib: 1024, maxRows: 1000, mostMs: 4 };
 const template: PageTemplate = {
   lists: [[{ is: 'column', at: 0, otherwise: 'null' }]],
   first: null,

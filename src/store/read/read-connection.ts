@@ -31,7 +31,6 @@ import type { Snapshot } from './reader-messages.ts';
 
 export interface ReadConnectionOptions {
   readonly file: string;
-  readonly cachedStatements: number;
   readonly cacheKib: number;
   /** A statement of `all` that returns more rows than this fails. */
   readonly maxRows: number;
@@ -289,7 +288,7 @@ export class ReadConnection {
   }
 
   #connect(): Database {
-    const { file, cachedStatements, cacheKib, busyMs = 5000, tick } = this.#options;
+    const { file, cacheKib, busyMs = 5000, tick } = this.#options;
     this.#checkedAt = this.#clock.monotonic();
     if (this.#seal.isLost) this.#refuseIfLost();
     const inode = this.#inodeAt(file);
@@ -300,7 +299,7 @@ export class ReadConnection {
     if (this.#open?.inode === inode) return this.#open.database;
     this.close();
     const slowMs = Number.POSITIVE_INFINITY;
-    const database = new Database(file, { readonly: true, cachedStatements, busyMs, slowMs });
+    const database = new Database(file, { readonly: true, busyMs, slowMs });
     try {
       if (database.pragma('application_id') !== applicationId || database.pragma('user_version') !== formatVersion) {
         throw notReady();

@@ -65,7 +65,6 @@ export const flags = {
 export interface ReaderWorkerData {
   readonly file: string;
   readonly flags: Int32Array<SharedArrayBuffer>;
-  readonly cachedStatements: number;
   readonly cacheKib: number;
   /** A statement that returns more rows than this fails. */
   readonly maxRows: number;

@@ -36,8 +36,6 @@ export interface ReaderOptions {
   readonly walGateBytes?: number;
   /** Size of the WAL above which running leases are cut; default 48 MiB. */
   readonly walLimitBytes?: number;
-  /** Prepared statements kept by each thread; default 500. */
-  readonly cachedStatements?: number;
   /** SQLite's page cache of each thread, and of the connection for short pages; default 16 MiB. */
   readonly cacheKib?: number;
   /** Most rows that one statement may return; default 100,000. */
@@ -94,7 +92,6 @@ class ReaderPool implements PooledReader, PageReader {
     this.#clock = clock;
     const connection = {
       file,
-      cachedStatements: options.cachedStatements ?? 500,
       cacheKib: options.cacheKib ?? 16 * 1024,
       maxRows: options.maxRows ?? 100_000,
       seal: options.seal,

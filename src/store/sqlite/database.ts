@@ -18,10 +18,10 @@ interface DatabaseOptions {
   readonly log?: Logger;
   /** Statements that take longer are logged; default one second. */
   readonly slowMs?: number;
-  /** Prepared statements kept; default 500. */
-  readonly cachedStatements?: number;
 }
 
+/** Prepared statements that a connection keeps. */
+const mostStatements = 500;
 /** Milliseconds for which a transaction tries to begin. */
 const beginWaitMs = 5000;
 /** Size of the header before each page in the log. */
@@ -162,7 +162,6 @@ export class Database {
   readonly file: string;
   readonly #connection: BetterSqlite.Database;
   readonly #statements = new Map<string, PreparedStatement>();
-  readonly #cached: number;
   readonly #slowMs: number;
   readonly #log: Logger;
   #frameBytes: number | null = null;
@@ -172,7 +171,6 @@ export class Database {
     this.file = file;
     this.#log = options.log ?? silentLogger;
     this.#slowMs = options.slowMs ?? 1000;
-    this.#cached = options.cachedStatements ?? 500;
     this.#connection = new BetterSqlite(file, {
       readonly: options.readonly ?? false,
       fileMustExist: options.mustExist ?? options.readonly ?? false,
@@ -196,7 +194,7 @@ export class Database {
   statement(sql: string): PreparedStatement {
     const known = this.#statements.get(sql);
     if (known !== undefined) {
-      if (this.#statements.size > this.#cached / 2) {
+      if (this.#statements.size > mostStatements / 2) {
         this.#statements.delete(sql);
         this.#statements.set(sql, known);
       }
@@ -208,7 +206,7 @@ export class Database {
     } catch (error) {
       throw this.explain(error, sql);
     }
-    if (this.#statements.size >= this.#cached) {
+    if (this.#statements.size >= mostStatements) {
       for (const oldest of this.#statements.keys()) {
         this.#statements.delete(oldest);
         break;

@@ -13,21 +13,21 @@ import type { StoredResource } from '../rows/stored-resource.ts';
 import type { WriteSession } from '../rows/write-session.ts';
 import type { IngestStatus } from '../types/progress.ts';
 
+const bookmarkMs = 30_000;
+
 export class PendingProgress {
   readonly #session: WriteSession;
   readonly #resources: Resources;
   readonly #clock: Clock;
-  readonly #bookmarkMs: number;
   /** Ids of collections. */
   readonly #pending = new Set<number>();
   #savedAt: number;
 
   /** Registers itself to write pending progress in every transaction of the session. */
-  constructor(session: WriteSession, resources: Resources, clock: Clock, bookmarkMs: number) {
+  constructor(session: WriteSession, resources: Resources, clock: Clock) {
     this.#session = session;
     this.#resources = resources;
     this.#clock = clock;
-    this.#bookmarkMs = bookmarkMs;
     this.#savedAt = clock.monotonic();
     session.atBegin(() => this.#write());
     this.#stopInterrupted();
@@ -56,7 +56,7 @@ export class PendingProgress {
   }
 
   saveWhenDue(): void {
-    if (this.#pending.size === 0 || this.#clock.monotonic() - this.#savedAt < this.#bookmarkMs) return;
+    if (this.#pending.size === 0 || this.#clock.monotonic() - this.#savedAt < bookmarkMs) return;
     this.#session.run(() => {});
   }
 

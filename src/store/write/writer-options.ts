@@ -8,7 +8,7 @@ import type { LogBounds } from '../rows/change-log.ts';
 import type { WriteBounds } from '../rows/write-budget.ts';
 
 export interface WriterOptions
-  extends Pick<OpenStoreOptions, 'lockWaitMs' | 'slowMs' | 'cacheKib' | 'boot' | 'lost' | 'ownProcessOnly'> {
+  extends Pick<OpenStoreOptions, 'lockWaitMs' | 'cacheKib' | 'boot' | 'lost' | 'ownProcessOnly'> {
   readonly log?: Logger;
   readonly clock?: Clock;
   readonly newEpoch?: () => string;
@@ -18,8 +18,6 @@ export interface WriterOptions
   readonly changeLog?: Partial<LogBounds>;
   /** Most differences of a replace that are committed in one transaction with a change for each; default 2,000. */
   readonly maxDifferences?: number;
-  /** Milliseconds until a bookmark is persisted without a commit; default 30,000. */
-  readonly bookmarkMs?: number;
   /** Checkpoints run in a thread (default), or in the writer (`inline`), where commits wait for them. */
   readonly checkpoints?: 'thread' | 'inline';
   /** Starts the checkpoint thread. Tests replace it with a stalled one. */

@@ -82,7 +82,7 @@ export function openParts(store: OpenedStore, log: Logger, options: WriterOption
   const { faults } = guards;
 
   const housekeeping = new Housekeeping(context, new SearchIndex(session, searchPaths(options.searchPaths ?? [])));
-  const progress = new PendingProgress(session, context.resources, clock, options.bookmarkMs ?? 30_000);
+  const progress = new PendingProgress(session, context.resources, clock);
   const events = new EventBatches(context);
   const declarations = new Declarations(context, progress, housekeeping);
 
