@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { assembleCatalog } from '../src/catalog/assemble.ts';
 import { describeResource } from '../src/catalog/describe/describe.ts';
 import { resourceOfCrd } from '../src/catalog/describe/from-crd.ts';
-import { fieldName, kubernetesNameOf } from '../src/catalog/names/field-names.ts';
+import { fieldName } from '../src/catalog/names/field-names.ts';
 import { nameShapes } from '../src/catalog/names/shape-names.ts';
 import { resolvePath } from '../src/catalog/paths/resolve-path.ts';
 import type { Catalog, DescribedResource } from '../src/catalog/resources/catalog.ts';
@@ -13,6 +13,7 @@ import type { FieldType } from '../src/catalog/tree/field-tree.ts';
 import { parsePath } from '../src/catalog/tree/path.ts';
 import { alikeNames } from './kit/alike-names.ts';
 import { crdFolder, loadCrds } from './kit/crds.ts';
+import { kubernetesNameOf } from './kit/kubernetes-name.ts';
 
 describe.skipIf(crdFolder === null)('real CRDs', { timeout: 300_000 }, () => {
   let crds: readonly unknown[] = [];

@@ -10,7 +10,6 @@ import { apiVersionOf, resourceKey } from '../../src/catalog/resources/resource.
 import { listFolds, pathOf } from '../../src/catalog/tree/path.ts';
 import { foldedType } from '../../src/catalog/values/fold-values.ts';
 import { parseExact } from '../../src/catalog/values/values.ts';
-import { compareByOrder } from '../../src/query/evaluate/compare-rows.ts';
 import { matches } from '../../src/query/evaluate/matches.ts';
 import type { Identity } from '../../src/query/plan/filter.ts';
 import type { ListResult, Page, PlannedKind } from '../../src/query/plan/plan.ts';
@@ -21,6 +20,7 @@ import type { View } from '../../src/query/sql/view.ts';
 import { readView } from '../../src/query/sql/view.ts';
 import type { Lease } from '../../src/store/types/lease.ts';
 import { boundless, withinBudget } from '../kit/displayed-groups.ts';
+import { compareByOrder } from '../kit/evaluate-order.ts';
 import { checkGroups } from './check-groups.ts';
 import { Dice } from './dice.ts';
 import { type Focus, focusOn, placeIn } from './focus.ts';

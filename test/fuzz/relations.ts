@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../../src/base/errors.ts';
 import { parsePath, pathOf } from '../../src/catalog/tree/path.ts';
 import type { OrderKey } from '../../src/catalog/values/values.ts';
-import { comparePositions, orderKeysOf } from '../../src/query/evaluate/compare-rows.ts';
+import { comparePositions } from '../../src/query/evaluate/compare-rows.ts';
 import { type MatchedObjectLike, matches, type RelatedTo } from '../../src/query/evaluate/matches.ts';
 import type { Filter } from '../../src/query/plan/filter.ts';
 import type { Hop, Through } from '../../src/query/plan/hop.ts';
@@ -15,6 +15,7 @@ import { countRelated, relatedIds, relatedPages } from '../../src/query/related/
 import type { View } from '../../src/query/sql/view.ts';
 import type { Lease } from '../../src/store/types/lease.ts';
 import { boundless } from '../kit/displayed-groups.ts';
+import { orderKeysOf } from '../kit/evaluate-order.ts';
 import { Dice } from './dice.ts';
 import type { FuzzOptions, FuzzOutcome } from './fuzz.ts';
 import type { WorldKind, WorldObject } from './plain-join.ts';

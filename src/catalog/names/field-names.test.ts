@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fieldName, kubernetesNameOf, legalName } from './field-names.ts';
+import { kubernetesNameOf } from '../../../test/kit/kubernetes-name.ts';
+import { fieldName, legalName } from './field-names.ts';
 import { injectedFields } from './reserved-names.ts';
 
 describe('fieldName', () => {

@@ -1,5 +1,5 @@
 /**
- * Maps Kubernetes field names to GraphQL names and back.
+ * Maps Kubernetes field names to GraphQL names.
  *
  * A valid GraphQL name is unchanged. In other names:
  * - "-" becomes "__", "." becomes "___", any other illegal character becomes "_xHEX_".
@@ -10,13 +10,12 @@
  * - `id` and `_id` get the suffix "_" everywhere, because clients take `id` for the identity of a cached object. So do the names
  *   that the gateway adds at a kind's root.
  *
- * Invariant: two Kubernetes names never get the same GraphQL name, and kubernetesNameOf(fieldName(x)) is x.
+ * Invariant: two Kubernetes names never get the same GraphQL name. Tests read the names back.
  */
 import { injectedFields } from './reserved-names.ts';
 
 export type FieldPosition = 'root' | 'nested';
 
-const hexToken = /_x([0-9A-F]+)_/y;
 const looksLikeHex = /_x[0-9A-F]+[^A-Za-z0-9]/;
 
 /**
@@ -57,34 +56,6 @@ export function legalName(name: string): string {
     else for (const character of part) mapped += hex(character);
   }
   return mapped;
-}
-
-/** The Kubernetes name of a GraphQL name from {@link fieldName}. */
-export function kubernetesNameOf(field: string): string {
-  if (field === '_') return '';
-  let text = field;
-  if (text.endsWith('_') && !/_x[0-9A-F]+_$/.test(text)) text = text.slice(0, -1);
-  if (/^_[0-9]/.test(text)) text = text.slice(1);
-  let name = '';
-  let at = 0;
-  while (at < text.length) {
-    hexToken.lastIndex = at;
-    const token = hexToken.exec(text);
-    if (token !== null) {
-      name += String.fromCodePoint(Number.parseInt(token[1] ?? '', 16));
-      at += token[0].length;
-    } else if (text.startsWith('___', at)) {
-      name += '.';
-      at += 3;
-    } else if (text.startsWith('__', at)) {
-      name += '-';
-      at += 2;
-    } else {
-      name += text[at] ?? '';
-      at += 1;
-    }
-  }
-  return name;
 }
 
 function hex(character: string): string {

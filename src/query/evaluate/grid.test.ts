@@ -3,6 +3,7 @@
  * oracle.test.ts may miss some of these combinations.
  */
 import { describe, expect, test } from 'vitest';
+import { compareByOrder } from '../../../test/kit/evaluate-order.ts';
 import { comparable, pools, types } from '../../../test/kit/leaf-values.ts';
 import {
   openTestStore,
@@ -20,7 +21,6 @@ import type { CompareOperator, Filter, Identity } from '../plan/filter.ts';
 import type { ListResult } from '../plan/plan.ts';
 import { listPage } from '../read/list.ts';
 import { matchingObjects } from '../read/match-ids.ts';
-import { compareByOrder } from './compare-rows.ts';
 import { foldable, matches } from './matches.ts';
 
 interface Held extends Identity {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { compareByOrder, orderKeysOf } from '../../../test/kit/evaluate-order.ts';
 import { orderTerm } from '../../../test/kit/query-store.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { parsePath, pathOf } from '../../catalog/tree/path.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import { type CompareOperator, everything, type Filter } from '../plan/filter.ts';
 import { compareIdentity } from '../plan/identity-order.ts';
-import { compareByOrder, orderKeysOf } from './compare-rows.ts';
 import { matches } from './matches.ts';
 
 const object = {

@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { boundless } from '../../../test/kit/displayed-groups.ts';
+import { compareByOrder } from '../../../test/kit/evaluate-order.ts';
 import { comparable, patterns, pools, types } from '../../../test/kit/leaf-values.ts';
 import { openTestStore, plainKey, plannedKind, promotedKey, type TestStore } from '../../../test/kit/query-store.ts';
 import { healthStatuses } from '../../catalog/health/health-status.ts';
@@ -18,7 +19,6 @@ import { countMatches } from '../read/count.ts';
 import { listPage } from '../read/list.ts';
 import { matchingObjects } from '../read/match-ids.ts';
 import { chooseRoute } from '../route/route.ts';
-import { compareByOrder } from './compare-rows.ts';
 import { matches } from './matches.ts';
 import { matchesIdentity } from './matches-identity.ts';
 import { type Members, membersRead } from './members-read.ts';

@@ -2,7 +2,7 @@
  * Reads pages of lists over one kind or several, in one lease.
  *
  *   one kind        statements return keys and bodies together; in steps for some orders (order-steps.ts)
- *   several kinds   keys of a whole page from each kind -> merge by the order evaluator -> read the bodies of the page
+ *   several kinds   keys of a whole page from each kind -> merge by their positions -> read the bodies of the page
  *   an offset       as several kinds, with the keys of the skipped rows too
  *
  * Example: a page of 2 over pods and services reads up to 3 keys of each kind. It sorts them and reads the bodies of the first

@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { boundless } from '../../../test/kit/displayed-groups.ts';
+import { compareByOrder } from '../../../test/kit/evaluate-order.ts';
 import { openTestStore, plainKey, plannedKind, promotedKey } from '../../../test/kit/query-store.ts';
 import { searchPaths, searchTerms } from '../../catalog/paths/search-text.ts';
 import { parseExact } from '../../catalog/values/values.ts';
-import { compareByOrder } from '../evaluate/compare-rows.ts';
 import { matches } from '../evaluate/matches.ts';
 import type { Filter, Identity } from '../plan/filter.ts';
 import type { ListPlan, OrderTerm } from '../plan/plan.ts';
