@@ -34,7 +34,7 @@ import { statusErrors } from './objects/status-error.ts';
 import { ResourceRegistry } from './resources/resource-registry.ts';
 import type { ServedResource } from './resources/served-resource.ts';
 
-export interface SimFeatures {
+interface SimFeatures {
   /** Aggregated discovery; on unless false. */
   readonly aggregatedDiscovery?: boolean;
   /** OpenAPI v3; on unless false. */
@@ -84,7 +84,7 @@ export interface SimOptions {
 }
 
 /** The path of an object or of a collection such as `/api/v1/namespaces/default/pods`. */
-export type ObjectPath = string;
+type ObjectPath = string;
 
 export interface SimCluster {
   /** `http://127.0.0.1:PORT`. */

@@ -10,7 +10,7 @@ export interface SpawnedSimOptions extends Omit<SimOptions, 'clock' | 'random' |
   readonly logLevel?: LogLevel;
 }
 
-export interface SpawnedSimCluster {
+interface SpawnedSimCluster {
   readonly url: string;
   /** YAML. */
   readonly kubeconfig: string;

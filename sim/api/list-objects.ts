@@ -26,7 +26,7 @@ export interface ListQuery {
   readonly sendInitialEvents: boolean;
 }
 
-export interface ListPage {
+interface ListPage {
   readonly items: readonly Stored[];
   readonly revision: number;
   readonly continue: string;

@@ -57,7 +57,7 @@ export interface DeleteResult {
   readonly gone: boolean;
 }
 
-export interface ObjectApiOptions {
+interface ObjectApiOptions {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly random: Random;

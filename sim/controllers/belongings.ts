@@ -8,7 +8,7 @@ import { isDeleting, type World } from '../world/world.ts';
 export const pullSecret = 'registry-credentials';
 const certificate = '-----BEGIN CERTIFICATE-----\nMIIBsimulated\n-----END CERTIFICATE-----\n';
 
-export interface Application {
+interface Application {
   readonly namespace: string;
   readonly name: string;
   readonly labels?: JsonObject;

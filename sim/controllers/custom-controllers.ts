@@ -65,7 +65,7 @@ export function fooController(world: World): Controller {
   };
 }
 
-export interface CloudManagerParts {
+interface CloudManagerParts {
   readonly api: JsonObject;
   readonly worker: JsonObject;
   readonly db: JsonObject;
@@ -252,7 +252,7 @@ function countPlugins(world: World, project: Stored, by: string): void {
 }
 
 /** The name of the ResourceQuota that a Project has in each of its namespaces. */
-export const projectQuota = 'project';
+const projectQuota = 'project';
 const quotaNames: readonly (readonly [ofProject: string, ofQuota: string])[] = [
   ['cpu', 'requests.cpu'],
   ['memory', 'requests.memory'],
@@ -261,7 +261,7 @@ const quotaNames: readonly (readonly [ofProject: string, ofQuota: string])[] = [
 ];
 
 /** The bounds of a Project as a ResourceQuota has them. */
-export function hardOf(project: Stored): JsonObject {
+function hardOf(project: Stored): JsonObject {
   const bounds = asObject(at(project.object, 'spec', 'quota'));
   const named = quotaNames.filter(([own]) => bounds[own] !== undefined);
   return Object.fromEntries(named.map(([own, name]) => [name, String(bounds[own])]));

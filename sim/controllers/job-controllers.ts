@@ -8,8 +8,8 @@ import { hasCondition, isDeleting, numberAt, type World } from '../world/world.t
 import { createPod } from './created-pod.ts';
 import { dependentsOf, isActive, ownerKey } from './workload-controllers.ts';
 
-export const jobs = 'jobs.batch';
-export const cronJobs = 'cronjobs.batch';
+const jobs = 'jobs.batch';
+const cronJobs = 'cronjobs.batch';
 const by = 'kube-controller-manager';
 const minute = 60_000;
 
@@ -53,7 +53,7 @@ export function createJob(world: World, cron: Stored, when: number): Stored {
 }
 
 /** Whether a Job has ended. */
-export function isFinished(job: Stored): boolean {
+function isFinished(job: Stored): boolean {
   return hasCondition(job.object, 'Complete') || hasCondition(job.object, 'Failed');
 }
 
@@ -209,7 +209,7 @@ export class CronSchedule implements Step {
 }
 
 /** Whether a schedule of five fields (numbers, lists, ranges, steps; UTC) has this minute. */
-export function isDue(schedule: string, time: Date): boolean {
+function isDue(schedule: string, time: Date): boolean {
   const fields = schedule.trim().split(/\s+/);
   const values = [
     time.getUTCMinutes(),

@@ -15,7 +15,7 @@ import { createPod } from './created-pod.ts';
 import { quotaRefusal, quotas } from './quota-controller.ts';
 
 const manager = 'kube-controller-manager';
-export const replicaSets = 'replicasets.apps';
+const replicaSets = 'replicasets.apps';
 export const deployments = 'deployments.apps';
 export const statefulSets = 'statefulsets.apps';
 

@@ -10,7 +10,7 @@ import type { TypedSchema } from '../schema/schema-walk.ts';
 const objectMeta = '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
 /** `.spec.a.b` or `.status.conditions[0].x` as keys; only plain field steps are kept. */
-export function simplePath(jsonPath: unknown): string[] {
+function simplePath(jsonPath: unknown): string[] {
   return asString(jsonPath)
     .replace(/^\{?\.?/, '')
     .replace(/\}$/, '')
@@ -19,7 +19,7 @@ export function simplePath(jsonPath: unknown): string[] {
 }
 
 /** The name of the OpenAPI definition: the group reversed, the version, the kind. */
-export function definitionName(group: string, version: string, kind: string): string {
+function definitionName(group: string, version: string, kind: string): string {
   return `${group.split('.').reverse().join('.')}.${version}.${kind}`;
 }
 

@@ -44,7 +44,7 @@ import { createCloudManagers, createFoos, createPlatform } from './demo-customs.
 import { createSandbox } from './demo-sandbox.ts';
 import { WorkloadBuilder } from './demo-workloads.ts';
 
-export interface DemoWorldOptions {
+interface DemoWorldOptions {
   readonly api: ObjectApi;
   readonly registry: ResourceRegistry;
   readonly clock: Clock;

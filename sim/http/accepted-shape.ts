@@ -1,7 +1,7 @@
 /** The representation that an Accept header selects: the object, its metadata alone, or a table. */
 import { StatusError } from '../objects/status-error.ts';
 
-export type AcceptedShape = 'object' | 'metadata' | 'table';
+type AcceptedShape = 'object' | 'metadata' | 'table';
 
 /**
  * The first supported form in the header. `metadataKind` is the kind for metadata alone; it differs for lists.

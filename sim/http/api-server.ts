@@ -21,7 +21,7 @@ import { parseResourcePath } from './request-info.ts';
 import type { ResourceHandlers } from './resource-handlers.ts';
 import { sendError, sendJson, sendText } from './respond.ts';
 
-export interface ApiServerOptions {
+interface ApiServerOptions {
   readonly registry: ResourceRegistry;
   readonly handlers: ResourceHandlers;
   readonly log: Logger;

@@ -7,7 +7,7 @@ import type { JsonObject } from '../objects/json.ts';
 import type { ResourceRegistry } from '../resources/resource-registry.ts';
 import { apiVersionOf, type ServedResource } from '../resources/served-resource.ts';
 
-export interface DiscoveryAnswer {
+interface DiscoveryAnswer {
   readonly body: JsonObject;
   readonly headers: Record<string, string>;
 }

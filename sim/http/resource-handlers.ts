@@ -23,7 +23,7 @@ import { parsedOr400, readBody, sendJson, sendPieces, sendText } from './respond
 import { tableText } from './table.ts';
 import { WatchStream } from './watch-stream.ts';
 
-export interface HandlerFeatures {
+interface HandlerFeatures {
   readonly watchList: boolean;
   readonly bookmarkMs: number;
   readonly expiredAsHttp: boolean;

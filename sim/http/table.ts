@@ -9,7 +9,7 @@ import type { ServedResource } from '../resources/served-resource.ts';
 import { metadataOnlyText } from './partial-metadata.ts';
 
 /** One column, and the function that reads its cell from an object. */
-export interface TableColumn {
+interface TableColumn {
   readonly name: string;
   readonly type: string;
   readonly format?: string;

@@ -21,7 +21,7 @@ import type { LabelPredicate } from '../resources/label-selector.ts';
 import { apiVersionOf, type ServedResource } from '../resources/served-resource.ts';
 import type { InitialEvents } from './request-options.ts';
 
-export interface WatchQuery {
+interface WatchQuery {
   readonly namespace: string | undefined;
   readonly labels: LabelPredicate | undefined;
   readonly fields: FieldPredicate | undefined;
@@ -32,7 +32,7 @@ export interface WatchQuery {
   readonly initialEvents: InitialEvents;
 }
 
-export interface WatchSettings {
+interface WatchSettings {
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly bookmarkMs: number;

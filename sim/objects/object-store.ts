@@ -87,10 +87,10 @@ export interface StoreEvent {
   readonly previous: Stored | undefined;
 }
 
-export type StoreListener = (event: StoreEvent) => void;
+type StoreListener = (event: StoreEvent) => void;
 
 /** The key of an object within its resource. Lists are sorted by it. */
-export function keyOf(namespace: string, name: string): string {
+function keyOf(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 

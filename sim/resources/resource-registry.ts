@@ -4,7 +4,7 @@
  */
 import type { ServedResource } from './served-resource.ts';
 
-export type RegistryListener = (withdrawn: readonly ServedResource[]) => void;
+type RegistryListener = (withdrawn: readonly ServedResource[]) => void;
 
 export class ResourceRegistry {
   readonly #resources = new Map<string, ServedResource>();

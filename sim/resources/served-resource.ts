@@ -9,7 +9,7 @@ export interface ScalePaths {
   readonly selector: readonly string[] | undefined;
 }
 
-export interface PrinterColumn {
+interface PrinterColumn {
   readonly name: string;
   readonly type: string;
   readonly priority: number;

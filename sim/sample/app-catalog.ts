@@ -38,7 +38,7 @@ const memory = [
 ] as const;
 
 /** Random choices; the World implements it. */
-export interface Dice {
+interface Dice {
   between(from: number, to: number): number;
   pick<T>(items: readonly T[]): T;
   chance(probability: number): boolean;
@@ -54,7 +54,7 @@ export function selectorLabels(name: string, instance: string): JsonObject {
   return { 'app.kubernetes.io/name': name, 'app.kubernetes.io/instance': instance };
 }
 
-export interface TemplateOptions {
+interface TemplateOptions {
   readonly name: string;
   readonly instance: string;
   readonly namespace: string;

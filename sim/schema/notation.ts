@@ -20,7 +20,7 @@
 import { must } from '../../src/base/must.ts';
 import type { JsonObject } from '../objects/json.ts';
 
-export interface GroupVersionKind {
+interface GroupVersionKind {
   readonly group: string;
   readonly version: string;
   readonly kind: string;

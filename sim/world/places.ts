@@ -34,7 +34,7 @@ interface Placed {
   readonly address: string;
 }
 
-export type Place = { readonly node: string } | { readonly message: string };
+type Place = { readonly node: string } | { readonly message: string };
 
 export class Places {
   readonly #world: World;

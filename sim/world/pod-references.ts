@@ -2,7 +2,7 @@
 import { asArray, asObject, asString, isObject, type JsonObject } from '../objects/json.ts';
 import type { World } from './world.ts';
 
-export interface PodReference {
+interface PodReference {
   readonly storage: 'configmaps' | 'secrets' | 'persistentvolumeclaims' | 'serviceaccounts';
   readonly name: string;
   /** The volume that mentions it; undefined for a variable, a pull secret or the service account. */
@@ -14,7 +14,7 @@ export interface PodReference {
 const kinds = { configmaps: 'configmap', secrets: 'secret', persistentvolumeclaims: '', serviceaccounts: '' } as const;
 
 /** Everything that a pod spec mentions by name in its own namespace. */
-export function podReferences(spec: JsonObject): PodReference[] {
+function podReferences(spec: JsonObject): PodReference[] {
   const found: PodReference[] = [];
   const add = (storage: PodReference['storage'], source: unknown, key: string, volume?: string, free = false): void => {
     const name = asString(asObject(source)[key]);
@@ -47,7 +47,7 @@ export function podReferences(spec: JsonObject): PodReference[] {
 }
 
 /** Why a kubelet cannot start the containers of a Pod. */
-export interface StartProblem {
+interface StartProblem {
   /** `mount`: a volume lacks its source. `config`: a variable does. */
   readonly kind: 'mount' | 'config';
   readonly message: string;

@@ -38,7 +38,7 @@ interface Request {
 }
 
 /** Metrics of operations. */
-export interface OperationCounters {
+interface OperationCounters {
   count(type: OperationType, code: string): void;
   /** Records the duration of an execution. */
   took(type: OperationType, seconds: number): void;
@@ -56,7 +56,7 @@ export interface OutcomeCodes<T> {
 }
 
 /** An operation that has ended. */
-export interface Finished {
+interface Finished {
   readonly type: OperationType;
   readonly code: string;
   /** Start time by `Admission.monotonic`, in milliseconds. */

@@ -24,7 +24,7 @@ export interface Arrival {
 }
 
 /** Where an operation was denied. */
-export type DeniedAt = Pick<Denial, 'operation' | 'path'>;
+type DeniedAt = Pick<Denial, 'operation' | 'path'>;
 
 interface Parts {
   readonly limits: CallerLimits;
@@ -87,7 +87,7 @@ export class AdmittedRequest {
 }
 
 /** The error of a denial. */
-export interface Refusal {
+interface Refusal {
   readonly code: string;
   readonly message: string;
   /** Of the error that the code comes from. `resources` are resourceKeys. */

@@ -61,7 +61,7 @@ const everyMs = 1000;
 const longestText = 300;
 const mostResources = 50;
 
-export interface AuditLinesOptions {
+interface AuditLinesOptions {
   /** Gets lines of JSON, each with its line break. */
   readonly write: (line: string) => void;
   /** Milliseconds since the epoch. */

@@ -63,7 +63,7 @@ export interface Diagnosis {
   readonly promote: readonly string[];
 }
 
-export interface OperationLimits extends CostLimits {
+interface OperationLimits extends CostLimits {
   /** The largest page size. */
   readonly maxPageSize: number;
   /** The most objects whose bodies the counts and aggregates of one operation may read (src/query/plan/scan-budget.ts). */

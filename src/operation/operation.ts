@@ -58,7 +58,7 @@ interface OperationBegin {
 }
 
 /** A probable mistake of the caller. */
-export interface Warning {
+interface Warning {
   readonly path: ResponsePath;
   readonly message: string;
 }

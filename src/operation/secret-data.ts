@@ -17,7 +17,7 @@ import { readObject } from '../upstream/read-object.ts';
 import type { Operation } from './operation.ts';
 
 const mostAtOnce = 8;
-export const mostSecrets = 100;
+const mostSecrets = 100;
 
 type Data = Readonly<Record<string, unknown>>;
 type Secret = Pick<ObjectRow, 'cluster' | 'namespace' | 'name' | 'uid'>;

@@ -4,7 +4,7 @@
 import type { Logger } from '../base/log.ts';
 import type { PlanShape } from './operation-trace.ts';
 
-export interface SlowQuery {
+interface SlowQuery {
   readonly milliseconds: number;
   /** Rows read from the store. */
   readonly rows: number;

@@ -96,7 +96,7 @@ export interface AnswerPlan {
 }
 
 /** The settings that a plan depends on, besides the document and its variables. */
-export type PlanOptions = Pick<GraphQLSource, 'limits' | 'searchPaths'>;
+type PlanOptions = Pick<GraphQLSource, 'limits' | 'searchPaths'>;
 
 export interface PlannedDocument {
   readonly document: DocumentNode;

@@ -18,7 +18,7 @@ import { NotPlain } from './row-template.ts';
  */
 export type AnswerPiece = PagePiece | { readonly count: number | null } | 'previous' | 'changes';
 
-export interface ConnectionPieces {
+interface ConnectionPieces {
   readonly pieces: readonly AnswerPiece[];
   readonly lists: readonly (readonly RowPart[])[];
   /** The cursor at the start and at the end, where they are selected. */
@@ -29,7 +29,7 @@ export interface ConnectionPieces {
   readonly counts: boolean;
 }
 
-export interface ConnectionRows {
+interface ConnectionRows {
   /** The parts of an object. */
   readonly node: (type: GraphQLObjectType, sets: readonly SelectionSetNode[]) => readonly RowPart[];
   readonly cursor: readonly RowPart[];

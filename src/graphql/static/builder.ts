@@ -9,7 +9,7 @@ import type { ObjectSource } from '../../reads/lists/object-source.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import type { ClusterSource, ResourceSource } from './resource-source.ts';
 
-export type Passed<T> = { Input: T; Output: T };
+type Passed<T> = { Input: T; Output: T };
 
 export interface StaticTypes {
   Context: OperationContext;

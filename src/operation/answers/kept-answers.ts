@@ -46,7 +46,7 @@ export interface MadeIn {
 }
 
 /** An answer that may be kept. */
-export interface MadeAnswer {
+interface MadeAnswer {
   readonly texts: AnswerTexts;
   readonly made: MadeIn;
   /** The operation's estimated cost, in values. */
@@ -55,7 +55,7 @@ export interface MadeAnswer {
   readonly name: string | null;
 }
 
-export interface AnswersOptions {
+interface AnswersOptions {
   readonly pages: PageReader;
   /** The most bytes of answers; read at each use, 0 keeps none. */
   readonly bytes: () => number;

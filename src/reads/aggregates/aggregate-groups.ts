@@ -23,7 +23,7 @@ import type { Aggregated } from './aggregated.ts';
 
 export const groupValues = ['COUNT', 'KEY', 'SUM', 'AVG', 'MIN', 'MAX'] as const;
 
-export interface GroupOrderInput {
+interface GroupOrderInput {
   readonly by?: (typeof groupValues)[number] | null | undefined;
   readonly path?: string | null | undefined;
   readonly direction?: 'ASC' | 'DESC' | null | undefined;
@@ -32,12 +32,12 @@ export interface GroupOrderInput {
 export const groupMeasures = ['COUNT', 'SUM', 'AVG', 'MIN', 'MAX'] as const;
 const operators = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte'] as const;
 
-export type GroupConditionInput = {
+type GroupConditionInput = {
   readonly value?: (typeof groupMeasures)[number] | null | undefined;
   readonly path?: string | null | undefined;
 } & { readonly [O in (typeof operators)[number]]?: unknown };
 
-export interface GroupsArguments {
+interface GroupsArguments {
   readonly by: readonly string[];
   readonly having?: readonly GroupConditionInput[] | null | undefined;
   readonly orderBy?: readonly GroupOrderInput[] | null | undefined;

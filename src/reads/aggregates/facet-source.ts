@@ -8,7 +8,7 @@ import { pageSize } from './aggregate-groups.ts';
 import { leafAt } from './aggregate-paths.ts';
 import type { Aggregated } from './aggregated.ts';
 
-export interface FacetsArguments {
+interface FacetsArguments {
   readonly paths: readonly string[];
   readonly first?: number | null | undefined;
   readonly contains?: string | null | undefined;

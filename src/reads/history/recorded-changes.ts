@@ -143,7 +143,7 @@ export async function loadHistory(
   };
 }
 
-export interface ChangesArguments extends PageArguments {
+interface ChangesArguments extends PageArguments {
   readonly since: string;
   readonly until: string | null;
   readonly kinds: readonly string[] | null;

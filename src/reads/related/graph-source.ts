@@ -23,7 +23,7 @@ export interface GraphSource {
   readonly truncated: boolean;
 }
 
-export interface GraphArguments {
+interface GraphArguments {
   readonly depth: number;
   readonly kinds: readonly string[] | null;
   readonly limit: number;

@@ -25,7 +25,7 @@ import { ObjectSource } from '../lists/object-source.ts';
 import { groupsOfWhole, type Related, RelatedConnection, related } from './related-connection.ts';
 
 /** THERE: it exists. MISSING: it does not. UNKNOWN: its kind is not served, not synced, or not visible to the caller. */
-export const referenceStates = ['THERE', 'MISSING', 'UNKNOWN'] as const;
+const referenceStates = ['THERE', 'MISSING', 'UNKNOWN'] as const;
 export type ReferenceState = (typeof referenceStates)[number];
 
 export interface ReferenceSource {
@@ -194,7 +194,7 @@ export interface DanglingSource {
   readonly pageInfo: PageInfoSource;
 }
 
-export interface DanglingArguments {
+interface DanglingArguments {
   readonly kinds: readonly string[] | null;
   readonly namespaces: readonly string[] | null;
   readonly first: number;

@@ -36,7 +36,7 @@ export async function related(
 }
 
 /** What a connection reads, for one object. */
-export interface RelatedReads {
+interface RelatedReads {
   read(): Promise<Related>;
   count(limit: number | null): Promise<number>;
   readonly aggregated: Aggregated;

@@ -45,7 +45,7 @@ export interface AnyHop {
 /** Objects on a page of related objects when `first` is not given. */
 export const defaultRelated = 20;
 
-export interface RelatedArguments {
+interface RelatedArguments {
   readonly filter: Filter;
   readonly orderBy: readonly OrderTerm[];
   readonly first: number;
@@ -191,7 +191,7 @@ async function targetsOf(
 }
 
 /** The objects that references name, each once. References to kinds that are not served are left out. */
-export function identitiesOf(
+function identitiesOf(
   { generation }: Pick<Operation, 'generation'>,
   references: readonly StatedReference[],
 ): readonly Identity[] {

@@ -29,7 +29,7 @@ export interface UnsentBounds {
   readonly everyMs: number;
 }
 
-export const defaultUnsentBounds: UnsentBounds = {
+const defaultUnsentBounds: UnsentBounds = {
   perCaller: 64 * 1024 * 1024,
   inAll: 192 * 1024 * 1024,
   stalledMs: 30_000,

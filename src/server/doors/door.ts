@@ -70,7 +70,7 @@ export function sendRefusal(response: ServerResponse, { code, message }: Portola
 }
 
 /** An operation of a door. */
-export interface DoorOperation {
+interface DoorOperation {
   /** For logs and metrics of slow queries. */
   readonly name: string;
   /** Values that it asks for; charged before it runs. */

@@ -18,7 +18,7 @@ import { encodeBody } from '../negotiation/compression.ts';
 import { arrivalOf } from '../negotiation/credentials.ts';
 import { type Door, jsonType } from './door.ts';
 
-export interface HealthParts {
+interface HealthParts {
   readonly admission: Admission<Generation>;
   readonly drain: Drain;
   /** May a caller read the metrics and the details of the readiness? Absent: everybody may. */

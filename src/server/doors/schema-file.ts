@@ -14,7 +14,7 @@ import { variesByCoding } from '../negotiation/compression.ts';
 import { bytesPerValue, offered } from '../plugins/introspection-plugin.ts';
 import { admittedDoor, type Door } from './door.ts';
 
-export const schemaPath = '/schema.graphql';
+const schemaPath = '/schema.graphql';
 
 interface Parts {
   readonly admission: Admission<Generation>;

@@ -38,7 +38,7 @@ const mostUnsent = 1024 * 1024;
 /** Characters of the id of an operation. */
 const longestId = 200;
 
-export interface SingleConnectionParts {
+interface SingleConnectionParts {
   readonly protocol: ProtocolServer<Connection>;
   readonly admission: Admission<Generation>;
   /** The path of the endpoint. */

@@ -30,7 +30,7 @@ import { type QueryRequest, queryRequest } from './query-request.ts';
 import { type Recipient, sendKept, sendTexts } from './send-answer.ts';
 import { answerByYoga, endpoint, type Yoga } from './yoga-server.ts';
 
-export interface PreparedFrontOptions {
+interface PreparedFrontOptions {
   readonly admission: Admission<Generation>;
   readonly prepared: PreparedAnswers;
   /** Those of Yoga. */
@@ -38,7 +38,7 @@ export interface PreparedFrontOptions {
 }
 
 /** Answers the request, through Yoga if necessary. Null for a request that cannot have a plan; its body is then still unread. */
-export type PreparedFront = (request: IncomingMessage, response: ServerResponse, span: Span) => Promise<void> | null;
+type PreparedFront = (request: IncomingMessage, response: ServerResponse, span: Span) => Promise<void> | null;
 
 /** Counts a request as in flight until its answer is sent. @param written resolves when it is made; null when it is made already */
 function untilSent(written: Promise<void> | null, { response }: FrontRequest, leave: () => void): Promise<void> | null {

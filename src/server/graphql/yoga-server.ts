@@ -32,7 +32,7 @@ export const maxRequestBytes = 1024 * 1024;
 
 export type Yoga = YogaServerInstance<EntryContext, OperationContext>;
 
-export interface YogaOptions {
+interface YogaOptions {
   readonly source: GraphQLSource;
   /** Authenticates a request. Default: every caller is the local user. */
   readonly authenticate?: Authenticate;

@@ -24,7 +24,7 @@ type Chain = readonly [X509Certificate, ...X509Certificate[]];
 type Authority = ClientCertificate['authority'];
 
 /** The certificate of a connection counts, or it does not for this reason. */
-export type PeerVerdict = { readonly certificate: ClientCertificate } | { readonly refusal: string };
+type PeerVerdict = { readonly certificate: ClientCertificate } | { readonly refusal: string };
 
 type Judged = { readonly authority: Authority; readonly path: CertificatePath } | { readonly refusal: string };
 

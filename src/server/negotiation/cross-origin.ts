@@ -30,7 +30,7 @@ const mostLogged = 16;
 const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'ws:': 80, 'https:': 443, 'wss:': 443 };
 
 /** An answer to a refused request. */
-export interface Refusal {
+interface Refusal {
   readonly message: string;
   readonly type: string;
   /** A GraphQL response with one error. */

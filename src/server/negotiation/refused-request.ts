@@ -12,7 +12,7 @@ import { isLoopbackHost } from '../../access/loopback.ts';
 import type { AuditLog } from '../../admission/audit.ts';
 import type { CrossOrigin } from './cross-origin.ts';
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly crossOrigin: CrossOrigin;
   readonly audit: AuditLog;
   /** May the gateway be reached by any name? */
@@ -25,7 +25,7 @@ export const guards = [
   ['Cross-Origin-Resource-Policy', 'same-origin'],
 ] as const;
 
-export interface RefusedRequest {
+interface RefusedRequest {
   readonly status: 400 | 403;
   readonly type: string;
   readonly body: string;

@@ -27,7 +27,7 @@ const compressors: Readonly<Record<Coding, (body: Buffer) => Promise<Buffer>>> =
   gzip: (body) => gzipped(body, { level: 9 }),
 };
 
-export interface SharedBodyOptions {
+interface SharedBodyOptions {
   /** The content type. */
   readonly type: string;
   /** May it be compressed? Default: yes. */

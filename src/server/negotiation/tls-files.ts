@@ -10,7 +10,7 @@ import type { Logger } from '../../base/log.ts';
 import { ReloadedFiles } from '../../base/reloaded-files.ts';
 import { type Authorities, certificatesIn, requireApart, trustedPem } from './client-authorities.ts';
 
-export interface TlsPaths {
+interface TlsPaths {
   /** PEM of the certificate, with intermediate certificates behind it. */
   readonly cert: string;
   readonly key: string;

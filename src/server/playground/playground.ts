@@ -18,7 +18,7 @@ import { builtInExamples, examplesFor, type ObjectsOfKinds, type PlaygroundExamp
 import { type PageOptions, pageRules, renderPage } from './page.ts';
 import { PlaygroundParts } from './parts.ts';
 
-export interface PlaygroundOptions {
+interface PlaygroundOptions {
   readonly source: GraphQLSource;
   readonly written: readonly PlaygroundExample[];
   /** The folder of the parts. */

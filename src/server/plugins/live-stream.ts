@@ -30,7 +30,7 @@ import { type PlannedQuery, preparedRun, shownDigest } from './prepared-run.ts';
 /** Milliseconds after a result with errors until the query runs again without a change. */
 const restAfterErrors = 5000;
 
-export interface LiveStreamParts {
+interface LiveStreamParts {
   readonly source: GraphQLSource;
   /** The least milliseconds between two runs. */
   readonly throttle: number;

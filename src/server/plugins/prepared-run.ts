@@ -21,7 +21,7 @@ export interface PlannedQuery {
   readonly lists: (kindIds: ReadonlyMap<string, number>) => LiveRun<Result>['lists'];
 }
 
-export interface PreparedRun {
+interface PreparedRun {
   readonly run: LiveRun<Result>;
   readonly answer: PreparedAnswer;
 }

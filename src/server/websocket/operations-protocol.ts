@@ -59,7 +59,7 @@ interface Params {
   readonly extensions?: Record<string, unknown> | null | undefined;
 }
 
-export interface ProtocolOptions {
+interface ProtocolOptions {
   readonly log: Logger;
   /** Milliseconds between two checks of a caller's credentials. */
   readonly checkCallersMs?: number;
