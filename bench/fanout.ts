@@ -25,6 +25,7 @@ import { Worker } from 'node:worker_threads';
 import { WebSocket } from 'ws';
 import {
   type Asked,
+  type Counted,
   documents,
   type GatewayAnswer,
   type GatewayOrder,
@@ -42,16 +43,6 @@ import { podName } from './support/pods.ts';
 
 export const about =
   'processor time and memory of 10,000 subscribers over WebSockets (--subscribers N, --connections N, --seconds N, --rate N, --cases documents,filters,snapshots,live)';
-
-/** Of the serve thread, between two orders. */
-export interface Counted {
-  readonly cpuMs: number;
-  /** Processor time of the readers' threads. */
-  readonly readersMs: number;
-  readonly elapsedMs: number;
-  /** The longest time in which the event loop did nothing else. */
-  readonly longestMs: number;
-}
 
 const objects = 25_000;
 const bounds = {

@@ -1,5 +1,4 @@
 /** What bench/fanout.ts, its gateway and its writer share: the Pods, the documents and the orders. */
-import type { Counted } from './fanout.ts';
 
 /** The Pods of a document: those of one namespace. podName of support/pods.ts has fifty. */
 export const documents = 10;
@@ -80,3 +79,13 @@ export type GatewayAnswer =
   | Counted
   | { readonly written: number }
   | { readonly heapBytes: number };
+
+/** Of the serve thread, between two orders. */
+export interface Counted {
+  readonly cpuMs: number;
+  /** Processor time of the readers' threads. */
+  readonly readersMs: number;
+  readonly elapsedMs: number;
+  /** The longest time in which the event loop did nothing else. */
+  readonly longestMs: number;
+}
