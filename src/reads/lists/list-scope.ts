@@ -1,4 +1,4 @@
-/** What a list tells besides its objects: which objects the caller may see, and the cursor at which a subscription continues behind it. */
+/** Facts of a list besides its objects: the scope of the caller, and the cursor at which a subscription continues behind it. */
 import { allRows, type ClusterScope, noRows, partIn } from '../../access/scope.ts';
 import { cursorMarks, encodeLiveCursor, writeLiveCursor } from '../../live/log/live-cursor.ts';
 import type { View } from '../../query/sql/view.ts';

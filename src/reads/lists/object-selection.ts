@@ -1,4 +1,4 @@
-/** What a caller reads of the objects of a list. */
+/** The selection of the objects of a list. */
 import type { Projection } from '../../query/plan/plan.ts';
 
 export interface ObjectSelection {

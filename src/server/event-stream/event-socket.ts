@@ -1,6 +1,6 @@
 /**
- * An event stream in the place of a WebSocket: messages of the graphql-transport-ws protocol become the events of GraphQL over
- * Server-Sent Events, single connection mode (https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md).
+ * An event stream in the place of a WebSocket. Messages of the graphql-transport-ws protocol become the events of single connection mode
+ * (GraphQL over Server-Sent Events, https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md).
  *
  *   {"id":"1","type":"next","payload":{…}}    event: next      data: the message
  *   {"id":"1","type":"error","payload":[…]}   event: next      data: {"id":"1","payload":{"errors":[…]}}, and then complete

@@ -157,7 +157,7 @@ export class SingleConnections {
     const socket = new EventSocket(response);
     const close = (code: number, reason: string): void => {
       if (response.writableEnded) return;
-      // What waits for a client that may not have it, or that breaks the protocol, goes with the connection.
+      // Results that wait must not reach a client whose credentials have ended.
       if (response.headersSent) response.destroy();
       else sendRefusal(response, refusalOfClose(code, reason));
     };
