@@ -107,6 +107,7 @@ class Plane implements ControlPlane {
   readonly #place: ControlPlanePlace;
   readonly #ownsDir: boolean;
   readonly #processes = new Map<KubeAsset, GuardedProcess>();
+  readonly #looks: NodeJS.Timeout[] = [];
   constructor(assets: KubeAssets, dir: string, ports: readonly number[], ownsDir: boolean) {
     this.dir = dir;
     this.#ownsDir = ownsDir;
@@ -137,11 +138,20 @@ class Plane implements ControlPlane {
     this.#spawn('etcd', etcdFlags(this.#place));
     await this.startApiServer(apiServer);
     this.writeKubeconfig('admin', { token: this.token });
-    if (controllerManager) this.#spawn('kube-controller-manager', controllerManagerFlags(this.#place));
+    if (controllerManager) this.#keep('kube-controller-manager', controllerManagerFlags(this.#place));
     if (runPods) {
-      this.#spawn('kube-scheduler', schedulerFlags(this.#place));
-      this.#spawn('kwok', kwokFlags(this.#place));
+      this.#keep('kube-scheduler', schedulerFlags(this.#place));
+      this.#keep('kwok', kwokFlags(this.#place));
     }
+  }
+
+  /** Starts a client of the API server, and starts it again when it has ended: it ends when the server does not answer for a while. */
+  #keep(name: KubeAsset, args: readonly string[]): void {
+    this.#spawn(name, args);
+    const look = setInterval(() => {
+      if (this.#process(name).ended) this.#spawn(name, args);
+    }, 1000);
+    this.#looks.push(look.unref());
   }
 
   setTokens(users: readonly TokenUser[]): void {
@@ -176,6 +186,7 @@ class Plane implements ControlPlane {
   }
 
   async stop(): Promise<void> {
+    for (const look of this.#looks) clearInterval(look);
     // The last that was started is the first to end: each speaks to those before it.
     for (const started of [...this.#processes.values()].reverse()) await started.end('SIGKILL');
     if (this.#ownsDir) rmSync(this.dir, { recursive: true, force: true });
