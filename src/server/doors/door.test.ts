@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { engineFixture, made } from '../../../test/kit/engine-fixture.ts';
 import { widget, widgets } from '../../../test/kit/graphql-world.ts';
-import { type Caller, noExtra } from '../../access/caller.ts';
+import { handMadeSource } from '../../../test/kit/hand-made-source.ts';
+import { type Caller, localUser, noExtra } from '../../access/caller.ts';
 import { fixedRights } from '../../access/rights.ts';
 import { noRows, unrestricted } from '../../access/scope.ts';
 import { Admission } from '../../admission/admission.ts';
@@ -108,4 +109,21 @@ test('a request waits for the first sync of its kind', async () => {
   await sync();
   expect(await asked).toEqual({ status: 200, text: 'b\na' });
   expect(counted).toEqual(['query OK']);
+});
+
+test('an operation that cannot begin is counted', async () => {
+  const made = handMadeSource();
+  const counted: string[] = [];
+  const counters = {
+    count: (type: string, code: string) => void counted.push(`${type} ${code}`),
+    took: () => {},
+    subscribed: () => () => {},
+  };
+  const admission = new Admission(made.source, () => localUser, counters);
+  const credentials = { header: () => undefined, headers: () => [], headerNames: () => [] };
+  const admitted = await admission.admit({ credentials, address: null });
+  made.forget();
+  const asked = operate(admission, admitted, { name: 'early', cost: 1 }, () => Promise.resolve('an answer'));
+  await expect(asked).rejects.toMatchObject({ code: 'CACHE_NOT_READY' });
+  expect(counted).toEqual(['query CACHE_NOT_READY']);
 });

@@ -92,7 +92,13 @@ export async function operate<T>(
 ): Promise<T> {
   admitted.charge(cost);
   await admission.turns.turn(admitted.caller.name);
-  const operation = admission.begin({ admitted, signal, explain: false });
+  let operation: Operation<Generation>;
+  try {
+    operation = admission.begin({ admitted, signal, explain: false });
+  } catch (error) {
+    admission.refuse('query', codeOf(error), admitted.span);
+    throw error;
+  }
   const outcome = await admission.run<Outcome<T>>(
     operation,
     { type: 'query', name, document: () => name },
