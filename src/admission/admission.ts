@@ -11,8 +11,8 @@
  *   operation that cannot run         -> refuse         counts its error code
  *   every operation of a caller       -> turns          begins in a turn of the event loop that is not long yet (loop-queue.ts)
  *
- * Invariants: a mutation is executed once at the most. Each operation is counted exactly once, by `refuse` or `finish` (`run` calls `finish`). They describe its span too, so a
- * span is the same whichever way the operation came.
+ * Invariants: a mutation is executed once at the most. Each operation is counted exactly once, by `refuse` or `finish` (`run` calls
+ * `finish`). They describe its span too, so the span is the same at every entry point.
  */
 import type { Authenticate } from '../access/caller.ts';
 import { PortolanError } from '../base/errors.ts';

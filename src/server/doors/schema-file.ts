@@ -8,9 +8,10 @@ import type { Admission } from '../../admission/admission.ts';
 import type { AdmittedRequest } from '../../admission/admitted-request.ts';
 import type { Generation } from '../../graphql/generation/generation.ts';
 import type { IntrospectionAnswers } from '../../graphql/introspection/introspection-answers.ts';
-import { type Profiles, profileHeader } from '../../graphql/introspection/profiles.ts';
+import type { Profiles } from '../../graphql/introspection/profiles.ts';
 import { contentCoding } from '../negotiation/accept-encoding.ts';
 import { variesByCoding } from '../negotiation/compression.ts';
+import { profileIn } from '../negotiation/request-url.ts';
 import { bytesPerValue, offered } from '../plugins/introspection-plugin.ts';
 import { admittedDoor, type Door } from './door.ts';
 
@@ -37,9 +38,7 @@ async function sendSchema(
   // Callers who have used up their values wait, as with any operation.
   admitted.charge(1);
   const generation = admission.source.generation();
-  const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
-  const [named] = [request.headers[profileHeader]].flat();
-  const kinds = profiles.kindsOf(searchParams.get('profile') ?? named, generation);
+  const kinds = profiles.kindsOf(profileIn(request), generation);
   const encoding = contentCoding(request.headers['accept-encoding'] ?? null, offered);
   const { bytes, cost } = await introspection.sdl(generation, { kinds, encoding }, admitted.caller.name);
   admitted.add(Math.ceil(cost / bytesPerValue));

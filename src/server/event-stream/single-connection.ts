@@ -24,6 +24,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Generation } from '../../graphql/generation/generation.ts';
 import { type AdmittedAnswer, answerAdmitted, sendRefusal } from '../doors/door.ts';
 import { prefersEvents } from '../negotiation/accepted-type.ts';
+import { searchOf } from '../negotiation/request-url.ts';
 import type { Connection } from '../websocket/operations-protocol.ts';
 import { JointWrites } from '../websocket/socket-events.ts';
 import { CloseCode, clientMessage } from '../websocket/socket-protocol.ts';
@@ -285,11 +286,6 @@ function subscribeMessage(
 function tokenIn(request: IncomingMessage): string | null {
   const [sent] = [request.headers[tokenHeader]].flat();
   return sent ?? (request.method === 'GET' ? searchOf(request).get('token') : null);
-}
-
-function searchOf({ url = '' }: IncomingMessage): URLSearchParams {
-  const at = url.indexOf('?');
-  return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
 }
 
 function unknownToken(): PortolanError {

@@ -10,7 +10,9 @@
 import type { IncomingMessage } from 'node:http';
 import { isLoopbackHost } from '../../access/loopback.ts';
 import type { AuditLog } from '../../admission/audit.ts';
+import { addressOf } from './credentials.ts';
 import type { CrossOrigin } from './cross-origin.ts';
+import { pathOf } from './request-url.ts';
 
 interface GuardOptions {
   readonly crossOrigin: CrossOrigin;
@@ -47,8 +49,7 @@ export function refusedRequest(
     };
   }
   const denied = (message: string): void => {
-    const address = request.socket.remoteAddress ?? null;
-    audit.denied({ caller: null, code: 'FORBIDDEN', message, address, path: [pathOf(request)] });
+    audit.denied({ caller: null, code: 'FORBIDDEN', message, address: addressOf(request), path: [pathOf(request)] });
   };
   if (!isOpen && !isLoopbackHost(host)) {
     const error =
@@ -71,9 +72,4 @@ function isWellFormed({ url = '', headers: { host } }: IncomingMessage): boolean
   if (host !== undefined && (host.length > longestHost || !hostForm.test(host))) return false;
   if (url === '*') return true;
   return url.startsWith('/') && URL.canParse(`http://${host ?? 'localhost'}${url}`);
-}
-
-/** The undecoded path. Not parsed by URL, which throws for some paths and reads `//x` as a host. */
-export function pathOf({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
-  return url.split('?', 1)[0] || '/';
 }

@@ -2,7 +2,7 @@
  * Connects Yoga to the admission (src/admission/admission.ts), over HTTP and WebSocket. It gives every document the current generation
  * and an Operation. It refuses an operation over the cost limit before anything is read. It counts each operation once.
  *
- *   HTTP        onRequest: the request is admitted      WebSocket   the message's admitted request is in the context (websocket.ts)
+ *   HTTP        onRequest: the request is admitted      WebSocket   the message's admitted request is in the context
  *   onEnveloped: operation begins, schema set -> onParse, onValidate: refusals are counted -> onExecute: cost, then admission.run
  *                                                                                         -> onSubscribe: cost, then events
  *
@@ -42,7 +42,7 @@ import { type GivenParameters, keepResult, keptResult, questionIn } from './kept
 import { LiveStream } from './live-stream.ts';
 import { codeOfResult, endingWithErrors, type Result } from './message-stream.ts';
 
-/** The context of a document, created by Yoga (over HTTP) or websocket.ts. */
+/** The context of a document, created by Yoga (over HTTP) or operations-protocol.ts. */
 interface Enveloped extends EntryContext {
   readonly request?: Request;
   /** Aborts when the WebSocket is lost. */

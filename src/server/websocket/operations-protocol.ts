@@ -22,11 +22,11 @@ import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import { noTracer, type Span, type Tracer } from '../../base/tracing.ts';
 import type { Generation } from '../../graphql/generation/generation.ts';
-import { profileHeader } from '../../graphql/introspection/profiles.ts';
 
 import { beginMessage } from '../graphql/request-spans.ts';
 import type { Yoga } from '../graphql/yoga-server.ts';
 import { addressOf, credentialsOf } from '../negotiation/credentials.ts';
+import { profileIn } from '../negotiation/request-url.ts';
 import { codedError } from '../plugins/coded-error.ts';
 import { acceptedParameters } from '../plugins/request-parameters.ts';
 import { type JointWrites, type MessageSocket, SocketEvents } from './socket-events.ts';
@@ -195,13 +195,6 @@ function parseCoded<T>(parse: (query: string) => T, query: string): T {
       extensions: { code: 'GRAPHQL_PARSE_FAILED' },
     });
   }
-}
-
-/** The profile that a connection names, as a request over HTTP does. */
-function profileIn({ url = '/', headers }: IncomingMessage): string | null {
-  const [named = null] = [headers[profileHeader]].flat();
-  const at = url.indexOf('?');
-  return (at < 0 ? null : new URLSearchParams(url.slice(at)).get('profile')) ?? named;
 }
 
 /** Removes `extensions.http`, in which Yoga keeps the HTTP status. */
