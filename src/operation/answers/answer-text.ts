@@ -28,6 +28,11 @@ export const dataBegin = begin.length;
 /** The bytes between the end of the data and the extensions. */
 export const extensionsAfter = between.length;
 
+/** Where the data end in the bytes of the whole text. The extensions are short, so they are measured, not the data. */
+export function dataEndOf(whole: Buffer, { extensions }: AnswerTexts): number {
+  return whole.length - Buffer.byteLength(extensions) - extensionsAfter - 1;
+}
+
 const revisionMark = ',"revision":';
 const end = /,"revision":(\d+)\}\}$/;
 

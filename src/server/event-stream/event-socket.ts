@@ -10,20 +10,11 @@
  * A message is JSON without line breaks, so it is one line of data. Clients ignore the member `type`.
  */
 import type { ServerResponse } from 'node:http';
+import { completeEvent, eventEnd, eventHeaders, nextEvent, ping, pingMs } from '../connections/event-format.ts';
 
 type Done = (error?: Error | null) => void;
 
-const headers = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  'content-encoding': 'none',
-};
-const nextEvent = 'event: next\ndata: ';
-const completeEvent = 'event: complete\ndata: ';
-const eventEnd = '\n\n';
-/** A comment. Proxies see traffic. */
-const ping = ':\n\n';
-const pingMs = 12_000;
+const headers = { 'content-type': 'text/event-stream; charset=utf-8', ...eventHeaders };
 
 export class EventSocket {
   readonly OPEN = 1;
@@ -79,9 +70,13 @@ export class EventSocket {
     if (type === 'next') return this.#event(nextEvent, text);
     if (type === 'error') {
       void this.#event(nextEvent, JSON.stringify({ id, payload: { errors: payload } }));
-      return this.#event(completeEvent, JSON.stringify({ id }));
+      return this.#complete(id);
     }
-    return type === 'complete' ? this.#event(completeEvent, JSON.stringify({ id })) : Promise.resolve();
+    return type === 'complete' ? this.#complete(id) : Promise.resolve();
+  }
+
+  #complete(id: string): Promise<void> {
+    return this.#event(`${completeEvent} `, JSON.stringify({ id }));
   }
 
   #event(begin: string, data: string): Promise<void> {

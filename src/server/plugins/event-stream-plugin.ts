@@ -11,23 +11,16 @@ import { Readable } from 'node:stream';
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import { jsonOf } from '../../graphql/generation/shared-results.ts';
+import { completeEvent, eventEnd, eventHeaders, nextEvent, ping, pingMs } from '../connections/event-format.ts';
 import { prefersEvents } from '../negotiation/accepted-type.ts';
 
 const type = 'text/event-stream';
-/** Proxies that compress would hold events back; `none` keeps them from it. */
-const headers = {
-  'content-type': type,
-  'content-encoding': 'none',
-  connection: 'keep-alive',
-  'cache-control': 'no-cache',
-};
+const headers = { 'content-type': type, connection: 'keep-alive', ...eventHeaders };
 
-const begin = Buffer.from('event: next\ndata: ');
-const end = Buffer.from('\n\n');
-const complete = Buffer.from('event: complete\ndata:\n\n');
-/** A comment. Proxies see traffic, and browsers see the head of the answer. */
-const ping = Buffer.from(':\n\n');
-const pingMs = 12_000;
+const begin = Buffer.from(nextEvent);
+const end = Buffer.from(eventEnd);
+const complete = Buffer.from(completeEvent + eventEnd);
+const comment = Buffer.from(ping);
 
 export function useEventStream(): Plugin {
   return {
@@ -48,9 +41,9 @@ class EventBody extends Readable {
   constructor(events: AsyncIterable<ExecutionResult>) {
     super();
     this.#events = events[Symbol.asyncIterator]();
-    this.push(ping);
+    this.push(comment);
     this.#pings = setInterval(() => {
-      if (this.readableLength === 0) this.push(ping);
+      if (this.readableLength === 0) this.push(comment);
     }, pingMs);
   }
 

@@ -10,7 +10,7 @@ import { resultOfText } from '../../graphql/generation/shared-results.ts';
 import type { AnswerPlan } from '../../graphql/prepared/answer-plan.ts';
 import type { PreparedAnswer, PreparedAnswers, PreparedQuestion } from '../../graphql/prepared/prepared-answers.ts';
 import type { LiveRun } from '../../live/query/live-run.ts';
-import { dataBegin, wholeText } from '../../operation/answers/answer-text.ts';
+import { dataBegin, dataEndOf, wholeText } from '../../operation/answers/answer-text.ts';
 import type { Result } from './message-stream.ts';
 
 /** A planned query on a generation. */
@@ -41,7 +41,7 @@ export async function preparedRun(
   const answer = prepared.answerNow(question) ?? (await prepared.answer(question, signal).catch(() => null));
   if (answer === null) return null;
   const text = Buffer.from(wholeText(answer.texts));
-  const dataEnd = dataBegin + Buffer.byteLength(answer.texts.data);
+  const dataEnd = dataEndOf(text, answer.texts);
   const extensions = JSON.parse(answer.texts.extensions) as Record<string, unknown>;
   const run = {
     result: resultOfText(text, dataEnd) as Result,
