@@ -267,7 +267,7 @@ export class PreparedAnswers {
 
   /** Are the routes' assumptions true in the snapshot that answered? Otherwise the routes are dropped from the cache. */
   #validate(plan: AnswerPlan, routes: readonly KnownRoute[], read: PagesRead): boolean {
-    const clusters = clusterRowsOf(read.rows);
+    const clusters = clusterRowsOf(read.rows, this.#source.rights.statement);
     if (routes.every((route, index) => isValid(route, read, String(clusters[index]?.[0]?.[0])))) return true;
     const [first] = routes;
     if (first !== undefined) this.#forget(plan, { id: first.scopesId });
@@ -295,7 +295,7 @@ export class PreparedAnswers {
     // The executor warns of names that do not exist, and of letter case.
     if (plan.lists.some(({ mayWarn }, at) => mayWarn && read.pages[at]?.found === 0)) return null;
     if (read.bytes > this.#mostCharacters) return null;
-    const totals = counts.read(read, clusterRowsOf(read.rows).slice(routes.length));
+    const totals = counts.read(read, clusterRowsOf(read.rows, this.#source.rights.statement).slice(routes.length));
     if (totals === null) return null;
     for (const { note } of routes) if (note !== null) indexAdvisor.planned(note);
     const extensions = this.#extensionsOf(question, read, limits.maxCost);
