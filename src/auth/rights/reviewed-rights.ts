@@ -42,7 +42,7 @@ export class ReviewedRights implements Rights {
   readonly #options: ReviewedRightsOptions;
   readonly #states = new BoundedCache<ReviewedCaller>({ entries: mostCallers, weight: mostCallers });
 
-  /** What the roles grant in clusters without an alarm, by what they grant in all. */
+  /** Scopes in the clusters without an alarm, by the scopes in all clusters. */
   #trusted: { readonly alarmed: ReadonlySet<string>; readonly scopes: WeakMap<Scopes, Scopes> } | null = null;
 
   constructor(options: ReviewedRightsOptions) {
@@ -100,7 +100,7 @@ export class ReviewedRights implements Rights {
     return this.#options.granted?.whoCan(cluster, request) ?? null;
   }
 
-  /** Call it after `clusters` has changed. Nobody can answer questions about a cluster that is gone, and they are forgotten. */
+  /** Call it after `clusters` has changed. Questions about a cluster that is gone have no answer, so they are forgotten. */
   clustersChanged(): void {
     const { check, clusters } = this.#options;
     check?.clustersChanged(clusters);

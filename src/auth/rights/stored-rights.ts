@@ -3,8 +3,8 @@
  *
  *   caller -> user and groups -> grants in each cluster (RbacIndex) -> scopes
  *
- * Fails closed: while the roles of a cluster are not synced, or may lag behind its API server by more than `mostStaleMs`, its rows are
- * hidden from every caller.
+ * Fails closed: every caller sees no row of a cluster whose roles are not synced. The same holds while the roles may lag behind the API
+ * server by more than `mostStaleMs`.
  */
 import type { Caller } from '../../access/caller.ts';
 import { grantedScopes } from '../../access/granted-scopes.ts';

@@ -4,8 +4,8 @@
  *   commit signal -> the cohorts whose newest run read one of its kinds -> `touch`
  *   new generation, changed rights -> `interrupt`: every member looks whether its cohort is still its own
  *
- * Owns: the cohorts by key. A key has everything that the result depends on besides the store: document, variables, scopes, generation,
- * and the user where the result is for one user alone.
+ * Owns: the cohorts by key. The result depends on the store and on the key. A key has the document, variables, scopes and generation. It has
+ * the user too if the result is for one user alone.
  */
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { isUnchanged, type KindState, stateStatement } from '../../query/read/kind-state.ts';
