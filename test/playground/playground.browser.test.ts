@@ -134,7 +134,11 @@ describe.skipIf(!hasChromium())('the playground', () => {
 
   test('keeps an example in its tab, however soon another one is opened', async () => {
     const { page } = opened;
-    for (const name of ['Workloads', 'Resources']) await examples(page).getByRole('button', { name }).click();
+    await examples(page)
+      .getByRole('button', { name: /^(Workloads|Resources)/ })
+      .evaluateAll((buttons) => {
+        for (const button of buttons as unknown as readonly { click(): void }[]) button.click();
+      });
     expect(await page.getByRole('tab').allInnerTexts()).toEqual(['PluginRelated', 'Workloads', 'Resources']);
   });
 

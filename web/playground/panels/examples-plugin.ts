@@ -10,7 +10,7 @@ export function examplesPlugin(documents: readonly string[]): GraphiQLPlugin {
 }
 
 function Examples({ documents }: { readonly documents: readonly string[] }): ReactElement {
-  const { addTab, changeTab, updateActiveTabValues } = useGraphiQLActions();
+  const { addTab, changeTab, setOperationName, updateActiveTabValues } = useGraphiQLActions();
   const tabs = useGraphiQL((state) => state.tabs);
   const active = useGraphiQL((state) => state.activeTabIndex);
   const editor = useGraphiQL((state) => state.queryEditor);
@@ -23,6 +23,8 @@ function Examples({ documents }: { readonly documents: readonly string[] }): Rea
       // The editor tells it later, and a person may have opened another tab by then.
       updateActiveTabValues({ query: document });
     }
+    // GraphiQL reads it from the editor later too, and gives a tab that is left early the name of the one before.
+    setOperationName(operationNameOf(document) ?? '');
   };
   return h(
     'section',
@@ -44,13 +46,17 @@ function Examples({ documents }: { readonly documents: readonly string[] }): Rea
               disabled: editor === undefined,
               onClick: () => open(document),
             },
-            h('b', null, /^(?:query|subscription|mutation) (\w+)/m.exec(document)?.[1] ?? 'Example'),
+            h('b', null, operationNameOf(document) ?? 'Example'),
             h('span', null, commentOf(document)),
           ),
         ),
       ),
     ),
   );
+}
+
+function operationNameOf(document: string): string | undefined {
+  return /^(?:query|subscription|mutation) (\w+)/m.exec(document)?.[1];
 }
 
 /** The first sentence of the comment at the beginning of a document. */
