@@ -22,7 +22,8 @@
  * `--max-semi-space-size=16`: Node 24 lets the young generation of the main thread grow to 128 MB. A busy gateway keeps the buffers of
  * sent messages until it is full. The unit is a megabyte.
  *
- * `--memory-saver-mode`: V8 otherwise keeps the memory of a heap that was large once, of each of the seven threads.
+ * `--memory-saver-mode`: V8 otherwise keeps the memory of a heap that was large once, of each of the seven threads. `serve` turns it off
+ * while the process has its usual size (cli/memory-saver.ts).
  */
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -11,6 +11,7 @@
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { systemClock } from '../base/clock.ts';
 import { createLogger } from '../base/create-logger.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -20,6 +21,7 @@ import type { ClusterOptions } from '../kube/client/connection.ts';
 import { refuseTakenPort } from '../server/listen.ts';
 import { acceptedCredentials } from './access.ts';
 import { type Gateway, startGateway } from './gateway.ts';
+import { saveMemory } from './memory-saver.ts';
 import { clustersOf } from './options/clusters-of.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 
@@ -36,18 +38,33 @@ export async function serve(loaded: LoadedConfig): Promise<number> {
   const clusters = clustersOf(config, file?.isNamed === false && file.keys.includes('kubeconfig'));
   acceptedCredentials(config);
   live.watch();
+  const over = new AbortController();
+  const start = async (signal: AbortSignal): Promise<Gateway> => {
+    await refuseTakenPort(config);
+    if (config.data !== undefined && existsSync(config.data)) {
+      return refuseUnknown(await startGateway(config, clusters, log, { signal, live }));
+    }
+    await firstContact(clusters, log);
+    signal.throwIfAborted();
+    return startGateway(config, clusters, log, { signal, live });
+  };
   return runUntilSignal(
     async (signal) => {
-      await refuseTakenPort(config);
-      if (config.data !== undefined && existsSync(config.data)) {
-        return refuseUnknown(await startGateway(config, clusters, log, { signal, live }));
-      }
-      await firstContact(clusters, log);
-      signal.throwIfAborted();
-      return startGateway(config, clusters, log, { signal, live });
+      const gateway = await start(signal);
+      gateway.synced.then(
+        () => saveMemory(systemClock, over.signal, log),
+        () => {},
+      );
+      return gateway;
     },
     log,
-    { drainMs: () => config.drain, release: async () => live.close() },
+    {
+      drainMs: () => config.drain,
+      release: async () => {
+        over.abort();
+        live.close();
+      },
+    },
   );
 }
 
