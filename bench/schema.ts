@@ -6,9 +6,12 @@
  *
  *   empty -> all kinds at once: a swap -> introspection over HTTP -> one kind changes, several times -> heap
  *
+ * Pothos, which builds the static part of the schema, is measured beside graphql-js, which builds the types of kinds (schema.pothos.ts).
+ *
  * A block is the longest time between two looks of a timer. Its processor time is measured too, because other processes on the machine
  * do not lengthen that. Every figure is the median of the runs; the least is printed beside it.
  */
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -25,6 +28,7 @@ import { openWriter } from '../src/store/write/writer.ts';
 import { crdFolder, loadCrds } from '../test/kit/crds.ts';
 import { describeSimulatedKinds } from '../test/kit/simulated-kinds.ts';
 import type { Built, Heap, Refreshed, SchemaOrder } from './schema.child.ts';
+import type { BuilderFigures } from './schema.pothos.ts';
 import type { LongestTurn } from './support/loop-turns.ts';
 import { median, startServed } from './support/page-load.ts';
 
@@ -80,7 +84,15 @@ export async function run(args: readonly string[]): Promise<void> {
     few.push(await measure(described.slice(0, options.few), options));
     many.push(await measure(described, options));
   }
-  report(few, many);
+  report(few, many, await buildersBeside());
+}
+
+async function buildersBeside(): Promise<BuilderFigures> {
+  const child = fork(new URL('./schema.pothos.ts', import.meta.url), ['10'], { execArgv: process.execArgv });
+  const lost = once(child, 'exit').then(() => Promise.reject(new Error('the builders were not measured')));
+  lost.catch(() => {});
+  const [figures] = await Promise.race([once(child, 'message'), lost]);
+  return figures as BuilderFigures;
 }
 
 /** The built-in kinds, then the CRDs: those in files of their own before those in archives. */
@@ -180,7 +192,7 @@ interface Figure {
   readonly most?: number;
 }
 
-function report(few: readonly Run[], many: readonly Run[]): void {
+function report(few: readonly Run[], many: readonly Run[], builders: BuilderFigures): void {
   const swaps = (runs: readonly Run[]) => runs.map(({ swap }) => swap);
   const introspections = (runs: readonly Run[]) => runs.map(({ introspection }) => introspection);
   const changes = many.flatMap((each) => each.changes);
@@ -252,8 +264,13 @@ function report(few: readonly Run[], many: readonly Run[]): void {
     },
   };
   for (const figure of Object.values(figures)) print(figure);
+  const { types, pothosUs, rawUs, pothosOverRaw } = builders;
+  const shown = `${pothosUs.toFixed(1)} µs by Pothos, ${rawUs.toFixed(1)} µs by graphql-js`;
+  process.stdout.write(`a field of ${types} types: ${shown}\n`);
   const rounded = Object.entries(figures).map(([name, { values }]) => [name, Number(median([...values]).toFixed(1))]);
-  process.stdout.write(`${JSON.stringify({ bench: 'schema', ...Object.fromEntries(rounded) })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ bench: 'schema', ...Object.fromEntries(rounded), pothosOverRaw: Number(pothosOverRaw.toFixed(1)) })}\n`,
+  );
   if (Object.values(figures).some(isMissed)) process.exitCode = 1;
 }
 

@@ -48,7 +48,7 @@ async function gatewayOver(home: SimCluster, flags: object = {}, others: Readonl
     name,
     kubeconfig: folder.file(`config-${name}`, cluster.kubeconfig()),
   }));
-  const gateway = await startGateway(config, clusters, log);
+  const gateway = await startGateway(config, clusters, log, { clusterSecretsEveryMs: 200 });
   onTestFinished(() => gateway.close());
   await gateway.synced;
   return { url: gateway.url, logged, gateway };

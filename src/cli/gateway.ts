@@ -81,6 +81,8 @@ interface GatewayExtras {
   readonly sizes?: StoreSizes;
   /** The state of the configuration file, for metrics. */
   readonly live?: LiveConfig;
+  /** Milliseconds between two looks at the Secrets that register clusters; default 5 s. */
+  readonly clusterSecretsEveryMs?: number;
 }
 
 /**
@@ -90,7 +92,7 @@ export async function startGateway(
   config: GatewayConfig,
   clusters: readonly ClusterOptions[],
   log: Logger,
-  { signal, sizes, live }: GatewayExtras = {},
+  { signal, sizes, ...extras }: GatewayExtras = {},
 ): Promise<Gateway> {
   checkPathOptions(config);
   const shutdown = new Shutdown(log);
@@ -105,7 +107,7 @@ export async function startGateway(
       reader,
       shutdown,
       log,
-      ...(live === undefined ? {} : { live }),
+      ...extras,
     });
     const { ingest, server } = await orAborted(starting, signal);
 

@@ -38,6 +38,7 @@ test('rows of an earlier process go before rights come; later, rights come befor
       callers: part('callers'),
       shutdown,
       log: silentLogger,
+      everyMs: 100,
     },
   );
   expect(steps.splice(0)).toEqual(['ingest a', 'ingest done', 'callers a', 'callers done', 'rights a', 'rights done']);

@@ -24,6 +24,8 @@ interface Learning {
   readonly callers: (clusters: readonly RegisteredCluster[]) => Promise<void>;
   readonly shutdown: Shutdown;
   readonly log: Logger;
+  /** Milliseconds between two looks at the Secrets; default 5 s. */
+  readonly everyMs?: number | undefined;
 }
 
 /**
@@ -33,7 +35,7 @@ interface Learning {
 export async function registerClusters(
   { authCluster, clusterSecrets = '', clusterSecretSelector, sameUsers }: RegistrationConfig,
   clusters: readonly ClusterOptions[],
-  { ingest, access, callers, shutdown, log }: Learning,
+  { ingest, access, callers, shutdown, log, everyMs }: Learning,
 ): Promise<Pick<ClusterSecrets, 'refused'> | null> {
   const connections = await Promise.all(clusters.map((cluster) => connect(cluster)));
   const started = connections.map(({ cluster }) => cluster);
@@ -51,6 +53,7 @@ export async function registerClusters(
     namespace: clusterSecrets,
     selector: clusterSecretSelector,
     reserved: new Set(started),
+    everyMs,
     clock: systemClock,
     log,
     changed(registered) {

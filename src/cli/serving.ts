@@ -74,6 +74,8 @@ interface Started {
   readonly log: Logger;
   /** The state of the configuration file; absent where it is not read again. */
   readonly live?: LiveConfig;
+  /** Milliseconds between two looks at the Secrets that register clusters; default 5 s. */
+  readonly clusterSecretsEveryMs?: number;
 }
 
 /** Resolves when the server listens. Before that, it waits for a catalog. */
@@ -102,6 +104,7 @@ export async function startServing(config: ServingConfig, started: Started): Pro
       callers: (registered) => callers.register(registered),
       shutdown,
       log,
+      everyMs: started.clusterSecretsEveryMs,
     });
   }
   const server = await startHttp(config, engine, started, { access, tracer, secrets });

@@ -25,11 +25,11 @@ interface ClusterSecretsOptions {
   /** Names that Secrets may not use: those of the other clusters. */
   readonly reserved: ReadonlySet<string>;
   readonly changed: (clusters: readonly RegisteredCluster[]) => void;
+  /** Milliseconds between two looks; default 5 s. */
+  readonly everyMs?: number | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
-
-const everyMs = 5000;
 
 interface SecretList {
   readonly items: readonly ClusterSecret[];
@@ -89,8 +89,9 @@ export class ClusterSecrets {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
+    const { clock, everyMs = 5000 } = this.#options;
     while (!signal.aborted) {
-      await this.#options.clock.sleep(everyMs, signal).catch(() => {});
+      await clock.sleep(everyMs, signal).catch(() => {});
       await this.look();
     }
   }
