@@ -4,7 +4,7 @@
  *   assembly/bracket-scan.ts   -> src/ingest/generated/bracket-scan.ts
  *   assembly/jsonb-encoder.ts  -> src/store/generated/jsonb-encoder.ts
  *
- * These modules are committed, so Node, the tests and the bundle need no compiler. test/wasm.test.ts compares them with a fresh
+ * These modules are committed, so Node, the tests and the bundle need no compiler. test/house/wasm.test.ts compares them with a fresh
  * compile. The compiler's version is pinned, because another one may make other bytes.
  */
 import { fileURLToPath } from 'node:url';

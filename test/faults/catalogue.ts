@@ -431,7 +431,7 @@ export const catalogue: readonly Fault[] = [
       on('src/store/write/crash.test.ts')(
         'kill -9 during %s loses nothing that was committed and leaves nothing half done',
       ),
-      on('test/kill.test.ts')(`\${kills} kills at random moments`),
+      on('test/ingest/kill.test.ts')(`\${kills} kills at random moments`),
     ],
   },
   {
@@ -493,8 +493,10 @@ export const catalogue: readonly Fault[] = [
     holds:
       'When the rules are older than a minute, every caller sees nothing. A revocation that is received counts at once.',
     tests: [
-      on('test/fails-closed.test.ts')('when the API server has not confirmed the roles for a minute'),
-      on('test/live-rights.property.test.ts')('a client has what its caller may see, whatever becomes of the rights'),
+      on('test/rights/fails-closed.test.ts')('when the API server has not confirmed the roles for a minute'),
+      on('test/rights/live-rights.property.test.ts')(
+        'a client has what its caller may see, whatever becomes of the rights',
+      ),
     ],
   },
   {

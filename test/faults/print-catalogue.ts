@@ -21,8 +21,8 @@ It then checks two more facts:
 - Applying the entries of the change log since the first sync gives the current tables.
 - No stored resourceVersion went back.
 
-**\`test/model.test.ts\`** plays random operations and faults against the same cluster, by seed.
-\`PORTOLAN_SEEDS=500 npx vitest run test/model.test.ts\` plays 500 seeds. \`PORTOLAN_SEED=17\` plays one seed again.
+**\`test/model/model.test.ts\`** plays random operations and faults against the same cluster, by seed.
+\`PORTOLAN_SEEDS=500 npx vitest run test/model/model.test.ts\` plays 500 seeds. \`PORTOLAN_SEED=17\` plays one seed again.
 
 **\`test/model\`** runs all of ingest and a real store file against a model of an API server. It uses no sockets and a simulated clock, so
 a seed gives the same run each time. After each commit it checks:

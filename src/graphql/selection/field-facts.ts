@@ -8,7 +8,7 @@
  *
  *   PodStatus.phase   need: at('phase'), plain: { is: 'member', name: 'phase', type: { kind: 'leaf', type: 'String' } }, cost: 1 value
  *
- * Invariant: `plain` describes exactly the resolver's result (test/prepared.property.test.ts).
+ * Invariant: `plain` describes exactly the resolver's result (test/answers/prepared.property.test.ts).
  */
 import type { GraphQLField, GraphQLInputObjectType } from 'graphql';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';

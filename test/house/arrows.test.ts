@@ -1,0 +1,505 @@
+/** The arrows of the house: which room may import which, and which of its files; which packages stay in one room. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const source = join(root, 'src');
+
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  config: ['base'],
+  kube: ['base'],
+  catalog: ['base'],
+  store: ['base', 'catalog'],
+  ingest: ['base', 'kube', 'catalog', 'store'],
+  query: ['base', 'catalog', 'access', 'store'],
+  access: ['base', 'catalog', 'store'],
+  auth: ['base', 'kube', 'store', 'access', 'upstream'],
+  live: ['base', 'catalog', 'store', 'query', 'access'],
+  operation: ['base', 'catalog', 'access', 'store', 'query', 'live', 'upstream'],
+  admission: ['base', 'access', 'query', 'operation'],
+  reads: ['base', 'catalog', 'access', 'store', 'query', 'live', 'operation'],
+  graphql: ['base', 'catalog', 'access', 'store', 'query', 'live', 'upstream', 'operation', 'reads'],
+  server: ['base', 'config', 'catalog', 'access', 'store', 'operation', 'admission', 'reads', 'graphql', 'live'],
+  upstream: ['base', 'catalog', 'kube', 'access'],
+  telemetry: ['base'],
+  sim: ['base'],
+  cli: [
+    'base',
+    'config',
+    'kube',
+    'catalog',
+    'store',
+    'ingest',
+    'query',
+    'access',
+    'auth',
+    'live',
+    'upstream',
+    'operation',
+    'admission',
+    'reads',
+    'graphql',
+    'server',
+    'telemetry',
+    'sim',
+  ],
+  'main.ts': ['base', 'cli'],
+};
+
+/**
+ * The public face of each room: the files that other rooms may import, `'*'` for all. Everything else is internal to its room. One
+ * file a line.
+ */
+// biome-ignore format: one file a line, so that changes of several branches merge.
+const faces: Readonly<Record<string, '*' | readonly string[]>> = {
+  base: '*',
+  config: '*',
+  kube: [
+    'client/connection.ts',
+    'client/explain.ts',
+    'client/registered-connections.ts',
+    'client/rest-client.ts',
+    'credentials/bearer-token.ts',
+    'credentials/impersonation.ts',
+    'credentials/own-token.ts',
+    'discovery/cluster-secret.ts',
+    'discovery/cluster-secrets.ts',
+    'discovery/discovery.ts',
+    'discovery/identity.ts',
+    'discovery/openapi.ts',
+    'http/api-error.ts',
+    'http/api-service.ts',
+    'http/resource-path.ts',
+  ],
+  catalog: '*',
+  store: [
+    'file/file-seal.ts',
+    'objects/field-managers.ts',
+    'objects/prepare.ts',
+    'pages/page-columns.ts',
+    'pages/page-select.ts',
+    'pages/page-template.ts',
+    'read/catalog-rows.ts',
+    'read/changes.ts',
+    'read/cluster-rows.ts',
+    'read/layout.ts',
+    'read/reader.ts',
+    'read/resource-progress.ts',
+    'types/change.ts',
+    'types/incoming-object.ts',
+    'types/kind-layout.ts',
+    'types/lease.ts',
+    'types/page-reader.ts',
+    'types/prepared-object.ts',
+    'types/progress.ts',
+    'types/sql.ts',
+    'types/statement.ts',
+    'types/store-fault.ts',
+    'types/writer.ts',
+    'write/writer.ts',
+  ],
+  ingest: [
+    'cluster/describe-cluster.ts',
+    'cluster/inventory.ts',
+    'context/progress.ts',
+    'context/selection.ts',
+    'context/declared-relations.ts',
+    'thread/start-ingest.ts',
+  ],
+  query: [
+    'evaluate/matches-identity.ts',
+    'evaluate/matches.ts',
+    'evaluate/members-read.ts',
+    'history/change-cursor.ts',
+    'history/change-pages.ts',
+    'history/reach.ts',
+    'history/recorded-change.ts',
+    'plan/aggregate.ts',
+    'plan/check-filter.ts',
+    'plan/check-page.ts',
+    'plan/comparison.ts',
+    'plan/field-selector.ts',
+    'plan/filter-shape.ts',
+    'plan/filter.ts',
+    'plan/fingerprint.ts',
+    'plan/hop.ts',
+    'plan/label-selector.ts',
+    'plan/not-ready.ts',
+    'plan/object-id.ts',
+    'plan/plan.ts',
+    'plan/scan-budget.ts',
+    'read/aggregate-kinds.ts',
+    'read/count.ts',
+    'read/explain.ts',
+    'read/facet.ts',
+    'read/fetch.ts',
+    'read/group-page.ts',
+    'read/kept-counts.ts',
+    'read/kind-state.ts',
+    'read/known-namespaces.ts',
+    'read/line-page.ts',
+    'read/list.ts',
+    'read/match-ids.ts',
+    'read/object-counts.ts',
+    'read/object-rows.ts',
+    'read/readiness.ts',
+    'related/dangling.ts',
+    'related/graph.ts',
+    'related/owners.ts',
+    'related/reference-counts.ts',
+    'related/references.ts',
+    'related/related-lines.ts',
+    'related/related-list.ts',
+    'related/used-by.ts',
+    'related/whole-list.ts',
+    'route/plan-note.ts',
+    'sql/access-path.ts',
+    'sql/search.ts',
+    'sql/view.ts',
+  ],
+  access: '*',
+  auth: '*',
+  live: [
+    'feed/change-feed.ts',
+    'log/fold.ts',
+    'log/live-change.ts',
+    'log/live-cursor.ts',
+    'list/live-list.ts',
+    'list/live-request.ts',
+    'objects/live-objects.ts',
+    'query/cohort.ts',
+    'query/live-queries.ts',
+    'query/live-run.ts',
+    'query/watched-changes.ts',
+  ],
+  admission: ['admission.ts', 'admitted-request.ts', 'audit.ts', 'caller-limits.ts'],
+  operation: [
+    'answers/answer-extensions.ts',
+    'answers/answer-text.ts',
+    'answers/kept-answers.ts',
+    'answers/staleness.ts',
+    'index-advisor.ts',
+    'list-readiness.ts',
+    'operation-cost.ts',
+    'operation-source.ts',
+    'operation-trace.ts',
+    'operation.ts',
+    'require-visible.ts',
+    'secret-data.ts',
+    'served-kinds.ts',
+    'slow-queries.ts',
+    'sync-watch.ts',
+    'unknown-names.ts',
+  ],
+  reads: [
+    'aggregates/aggregate-groups.ts',
+    'aggregates/aggregate-paths.ts',
+    'aggregates/aggregate-source.ts',
+    'aggregates/aggregated.ts',
+    'aggregates/facet-source.ts',
+    'history/recorded-changes.ts',
+    'lists/list-connection.ts',
+    'lists/list-scope.ts',
+    'lists/list.ts',
+    'lists/object-selection.ts',
+    'lists/object-source.ts',
+    'paths/filter-values.ts',
+    'paths/kinds-path.ts',
+    'paths/leaf-conditions.ts',
+    'paths/order-terms.ts',
+    'related/graph-source.ts',
+    'related/owner-relation.ts',
+    'related/reference-source.ts',
+    'related/relation-source.ts',
+  ],
+  graphql: [
+    'client/client-config.ts',
+    'client/codegen-config.ts',
+    'document/ask-cost.ts',
+    'document/documents.ts',
+    'document/document-shape.ts',
+    'engine.ts',
+    'generation/generation.ts',
+    'generation/shared-results.ts',
+    'generation/subscribe.ts',
+    'introspection/introspection-answers.ts',
+    'introspection/introspection-query.ts',
+    'introspection/profiles.ts',
+    'introspection/root-parts.ts',
+    'prepared/answer-plan.ts',
+    'prepared/prepared-answers.ts',
+    'prepared/prepared-queries.ts',
+    'types/live-directive.ts',
+    'schema/build-generation.ts',
+    'schema/semantic-non-null.ts',
+  ],
+  upstream: [
+    'caller-clients.ts',
+    'caller-credentials.ts',
+    'read-object.ts',
+  ],
+  server: [
+    'health/metrics.ts',
+    'health/readiness.ts',
+    'http-server.ts',
+    'listen.ts',
+    'negotiation/tls-files.ts',
+    'written-examples.ts',
+  ],
+  telemetry: [
+    'open-tracing.ts',
+    'trace-settings.ts',
+  ],
+  sim: [
+    'spawn-sim.ts',
+  ],
+  cli: [
+    'program.ts',
+  ],
+};
+
+const onlyIn: Readonly<Record<string, readonly string[]>> = {
+  'better-sqlite3': ['store'],
+  '@kubernetes/client-node': ['kube'],
+  undici: ['kube'],
+  '@pothos/core': ['graphql'],
+  'graphql-yoga': ['server'],
+  'prom-client': ['server'],
+  '@opentelemetry': ['telemetry'],
+  graphql: ['graphql', 'server', 'cli'],
+};
+
+/**
+ * The packages that the folders of `web` import. They run in browsers and in other people's applications, so they import no code of the
+ * gateway. No room imports them, because the map of rooms does not name them.
+ */
+const webMayImport: Readonly<Record<string, readonly string[]>> = {
+  client: ['@apollo/client', '@urql/exchange-graphcache'],
+  playground: [
+    '@graphiql',
+    'graphiql',
+    'graphql',
+    'graphql-ws',
+    'monaco-editor',
+    'monaco-graphql',
+    'react',
+    'react-dom',
+  ],
+};
+
+/** Rooms of pure data and functions: no file system, network, process or thread. */
+const pure = ['catalog', 'query'];
+const withoutIo = new Set(['node:crypto', 'node:buffer', 'node:util']);
+
+interface Import {
+  readonly file: string;
+  readonly room: string;
+  readonly target: string;
+}
+
+function importsOf(file: string): readonly string[] {
+  const text = readFileSync(file, 'utf8');
+  return [
+    ...text.matchAll(/^(?:import|export)\b[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm),
+  ].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
+}
+
+/** The files of the rooms, by room and path in it: those of `src`, and those of `sim`, which stands beside it. */
+const files = [
+  ...readdirSync(source, { recursive: true, encoding: 'utf8' }),
+  ...readdirSync(join(root, 'sim'), { recursive: true, encoding: 'utf8' }).map((name) => join('sim', name)),
+].filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.split(sep).includes('testing'));
+const imports: readonly Import[] = files.flatMap((name) =>
+  importsOf(pathOf(name)).map((target) => ({ file: name, room: name.split(sep)[0] ?? name, target })),
+);
+
+function pathOf(file: string): string {
+  return join(file.startsWith(`sim${sep}`) ? root : source, file);
+}
+
+/** The file that is imported, by room and path in it. Begins with `..` where it is in no room. */
+function targetOf(file: string, target: string): string {
+  const path = resolve(dirname(pathOf(file)), target);
+  return path.startsWith(join(root, 'sim', sep)) ? relative(root, path) : relative(source, path);
+}
+
+function roomOf({ file, target }: Import): string | null {
+  if (!target.startsWith('.')) return null;
+  const path = targetOf(file, target);
+  return path.startsWith('..') ? 'outside' : (path.split(sep)[0] ?? null);
+}
+
+type Graph = ReadonlyMap<string, readonly string[]>;
+
+/** The files that each file imports, by room and path in it. */
+function graphOfFiles(all: readonly Import[]): Graph {
+  const graph = new Map<string, string[]>();
+  for (const { file, target } of all) {
+    if (!target.startsWith('.')) continue;
+    graph.set(file, [...(graph.get(file) ?? []), targetOf(file, target)]);
+  }
+  return graph;
+}
+
+/** The room and the folder of a file. The folder is empty for a file directly in the room. */
+function folderOf(file: string): readonly [room: string, folder: string] {
+  const [room = '', folder, rest] = file.split(sep);
+  return [room, rest === undefined || folder === undefined ? '' : folder];
+}
+
+/** Each import of a file of another room; both by room and path in it. */
+function importsBetweenRooms(): readonly { readonly file: string; readonly target: string }[] {
+  return [...graphOfFiles(imports)].flatMap(([file, targets]) =>
+    targets.filter((target) => folderOf(target)[0] !== folderOf(file)[0]).map((target) => ({ file, target })),
+  );
+}
+
+/** May other rooms import this file? */
+function isPublic(path: string): boolean {
+  const [room = '', ...rest] = path.split(sep);
+  const face = faces[room] ?? [];
+  return face === '*' || face.includes(rest.join('/'));
+}
+
+/** The strongly connected components with more than one node (Tarjan's algorithm), sorted. */
+function circles(graph: Graph): readonly (readonly string[])[] {
+  const numbers = new Map<string, { index: number; low: number }>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const visit = (node: string): { index: number; low: number } => {
+    const own = { index: numbers.size, low: numbers.size };
+    numbers.set(node, own);
+    stack.push(node);
+    for (const next of graph.get(node) ?? []) {
+      const known = numbers.get(next);
+      if (known === undefined) own.low = Math.min(own.low, visit(next).low);
+      else if (stack.includes(next)) own.low = Math.min(own.low, known.index);
+    }
+    if (own.low === own.index) {
+      const members = stack.splice(stack.indexOf(node));
+      if (members.length > 1) found.push(members.sort());
+    }
+    return own;
+  };
+  for (const node of graph.keys()) if (!numbers.has(node)) visit(node);
+  return found.sort();
+}
+
+describe('the arrows of the house', () => {
+  test('there are files to look at', () => {
+    expect(files.length).toBeGreaterThan(50);
+    expect(new Set(imports.map(({ room }) => room)).size).toBeGreaterThan(10);
+  });
+
+  test('every room is on the map', () => {
+    expect([...new Set(imports.map(({ room }) => room))].filter((room) => !(room in mayImport))).toEqual([]);
+  });
+
+  test('rooms import only what the map allows', () => {
+    const broken = imports.filter((each) => {
+      const target = roomOf(each);
+      return target !== null && target !== each.room && !(mayImport[each.room] ?? []).includes(target);
+    });
+    expect(broken.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  test('every room has a public face', () => {
+    const rooms = new Set(files.filter((name) => name.includes(sep)).map((name) => folderOf(name)[0]));
+    expect(Object.keys(faces).sort()).toEqual([...rooms].sort());
+  });
+
+  test('other rooms import only the files of the public face', () => {
+    const broken = importsBetweenRooms().filter(({ target }) => !isPublic(target));
+    expect(broken.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  test('a public face lists only files that another room imports', () => {
+    const imported = new Set(importsBetweenRooms().map(({ target }) => target));
+    const listed = Object.entries(faces).flatMap(([room, face]) =>
+      face === '*' ? [] : face.map((file) => `${room}/${file}`),
+    );
+    expect(listed.filter((file) => !imported.has(file.split('/').join(sep)))).toEqual([]);
+  });
+
+  test('packages stay in their rooms', () => {
+    const broken = imports.filter(({ room, target }) => {
+      const owner = Object.keys(onlyIn).find((name) => target === name || target.startsWith(`${name}/`));
+      return owner !== undefined && !(onlyIn[owner] ?? []).includes(room);
+    });
+    expect(broken.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  test('the folders of web import only what the map allows', () => {
+    const web = join(root, 'web');
+    expect(readdirSync(web).sort()).toEqual(Object.keys(webMayImport));
+    const names = readdirSync(web, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => /(?<!\.test-d)\.[jt]s$/.test(name) && !/[\\/]dist\b/.test(name),
+    );
+    const found = names.flatMap((name) => {
+      const [folder = ''] = name.split(sep);
+      return importsOf(join(web, name)).map((target) => ({ name, folder, target }));
+    });
+    expect(new Set(found.map(({ folder }) => folder)).size).toBe(Object.keys(webMayImport).length);
+    const broken = found.filter(({ name, folder, target }) =>
+      target.startsWith('.')
+        ? !resolve(web, dirname(name), target).startsWith(join(web, folder, sep))
+        : !webMayImport[folder]?.some((each) => target === each || target.startsWith(`${each}/`)),
+    );
+    expect(broken.map(({ name, target }) => `${name} -> ${target}`)).toEqual([]);
+  });
+
+  test('pure rooms do no I/O', () => {
+    const broken = imports.filter(
+      ({ room, target }) => pure.includes(room) && target.startsWith('node:') && !withoutIo.has(target),
+    );
+    expect(broken.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  test('the folders of a room import each other one way, and none imports the files beside the folders', () => {
+    const folders = new Map<string, string[]>();
+    for (const [file, targets] of graphOfFiles(imports)) {
+      const [room, folder] = folderOf(file);
+      for (const target of targets) {
+        const [otherRoom, otherFolder] = folderOf(target);
+        if (room !== otherRoom || folder === otherFolder || folder === '') continue;
+        const key = `${room}/${folder}`;
+        folders.set(key, [...(folders.get(key) ?? []), otherFolder === '' ? target : `${room}/${otherFolder}`]);
+      }
+    }
+    expect(circles(folders)).toEqual([]);
+    const toRoot = [...folders].flatMap(([folder, targets]) =>
+      targets.filter((target) => target.endsWith('.ts')).map((target) => `${folder} -> ${target}`),
+    );
+    expect(toRoot).toEqual([]);
+  });
+
+  test('no folder has more than sixteen source files', () => {
+    const counts = new Map<string, number>();
+    for (const name of files) counts.set(dirname(name), (counts.get(dirname(name)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > 16)).toEqual([]);
+  });
+
+  test('no files import each other in a circle, type imports included', () => {
+    expect(circles(graphOfFiles(imports))).toEqual([]);
+    const bench = join(root, 'bench');
+    const graph = new Map<string, readonly string[]>();
+    for (const name of readdirSync(bench, { recursive: true, encoding: 'utf8' })) {
+      if (!name.endsWith('.ts')) continue;
+      const targets = importsOf(join(bench, name)).filter((target) => target.startsWith('.'));
+      graph.set(
+        name,
+        targets.map((target) => relative(bench, resolve(bench, dirname(name), target))),
+      );
+    }
+    expect(circles(graph)).toEqual([]);
+  });
+
+  test('no file is longer than 500 lines', () => {
+    const written = files.filter((name) => !name.split(sep).includes('generated'));
+    const long = written.filter((name) => readFileSync(pathOf(name), 'utf8').split('\n').length > 501);
+    expect(long).toEqual([]);
+  });
+});

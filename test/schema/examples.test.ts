@@ -1,0 +1,210 @@
+/** The playground's example operations, as typed documents, against the demo world: each one returns data. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { parse, print } from 'graphql';
+import { expect, test } from 'vitest';
+import { must } from '../../src/base/must.ts';
+import {
+  DeploymentsAndPodsDocument,
+  FilterMenuDocument,
+  FooTreeDocument,
+  NewestPodsDocument,
+  NodeLoadDocument,
+  type NodeLoadQuery,
+  PodsByNodeDocument,
+  ResourcesDocument,
+  type TypedDocumentString,
+  WaitingPodsDocument,
+  type WaitingPodsQuery,
+  WatchPodsDocument,
+  type WatchPodsSubscription,
+  WhatUsesItDocument,
+  WorkloadsDocument,
+} from '../generated/graphql.ts';
+import { demoGateway } from '../kit/demo-gateway.ts';
+import { eventually } from '../kit/eventually.ts';
+import { data, subscribe } from '../kit/graphql-client.ts';
+import { exampleTitles } from '../kit/playground-examples.ts';
+import { blocksOf, readPage } from '../kit/written-page.ts';
+
+const gateway = demoGateway({ pods: 300, churn: true });
+
+function run<Result, Variables extends Record<string, unknown>>(
+  document: TypedDocumentString<Result, Variables>,
+  variables: Variables,
+): Promise<Result> {
+  return data<Result>(gateway.url, document.toString(), variables);
+}
+
+test('the newest pods', async () => {
+  const { pods } = await run(NewestPodsDocument, { first: 3 });
+  expect(pods?.nodes.map(({ columns }) => columns?.[0]?.name)).toEqual(['Name', 'Name', 'Name']);
+});
+
+test('waiting pods, oldest first, page after page', async () => {
+  const seen = new Set<string>();
+  const times: string[] = [];
+  for (let after: string | null = null; ; ) {
+    const page: NonNullable<WaitingPodsQuery['pods']> = must(
+      (await run(WaitingPodsDocument, { first: 10, after })).pods,
+      'the list answers',
+    );
+    for (const { id, metadata, status } of page.nodes) {
+      seen.add(id);
+      times.push(must(metadata.creationTimestamp, 'a Pod has its time'));
+      expect(status?.phase).not.toBe('Running');
+    }
+    if (!page.pageInfo.hasNextPage) break;
+    after = page.pageInfo.endCursor ?? null;
+  }
+  expect(seen.size).toBeGreaterThan(0);
+  expect(times).toEqual(times.toSorted());
+});
+
+test('a Foo and what it owns', async () => {
+  const { samplecontrollerK8sIoFoo: foo } = await run(FooTreeDocument, { namespace: 'samples', name: 'example-foo-1' });
+  const [deployment] = must(foo?.owned, 'the Foo is there').nodes;
+  expect(deployment?.kind).toBe('Deployment');
+  expect(deployment?.owned?.nodes.map(({ kind }) => kind)).toEqual(['ReplicaSet']);
+});
+
+test('several kinds in one list', async () => {
+  const { objects } = await run(WorkloadsDocument, { first: 30 });
+  expect(new Set(objects?.nodes.map(({ kind }) => kind)).size).toBeGreaterThan(1);
+  expect(objects?.nodes.every(({ columns }) => (columns ?? []).length > 1)).toBe(true);
+});
+
+test('resources', async () => {
+  const { resources } = await run(ResourcesDocument, {});
+  expect(resources?.every(({ synced, error }) => synced && error === null)).toBe(true);
+});
+
+test('what nodes carry: groups page after page, whose parts make the whole', async () => {
+  type Load = NonNullable<NonNullable<NodeLoadQuery['pods']>['aggregate']>;
+  const seen: NonNullable<Load['groups']>[number][] = [];
+  let whole: Load | null = null;
+  // A group that changes its place between two pages may be on both, so the pages are read again then.
+  await eventually(async () => {
+    seen.length = 0;
+    whole = null;
+    for (let after: string | null = null; ; ) {
+      const page: Load = must(
+        (await run(NodeLoadDocument, { first: 3, after })).pods?.aggregate,
+        'the list has its aggregate',
+      );
+      whole ??= page;
+      const groups = must(page.groups, 'groups are affordable');
+      seen.push(...groups);
+      if (groups.length < 3) break;
+      after = must(groups.at(-1), 'a last group').cursor;
+    }
+    expect(new Set(seen.map(({ keys }) => keys[0])).size).toBe(seen.length);
+  });
+  // The demo world changes while the pages are read, so only the unchanging parts are compared.
+  expect(seen.length).toBeGreaterThan(1);
+  expect(Number((whole as Load | null)?.memory?.text)).toBeGreaterThan(0);
+  for (const { aggregate } of seen) {
+    if (aggregate.cpu === null || aggregate.cpu === undefined) continue;
+    expect(aggregate.cpu.number).toBe(Number(aggregate.cpu.text));
+    expect(aggregate.cpu.number).toBeGreaterThanOrEqual(Number(aggregate.mean?.text));
+  }
+});
+
+test('a filter menu shows the other choices, and completes what is typed', async () => {
+  const { pods } = await run(FilterMenuDocument, {});
+  const [phases, namespaces] = must(pods?.facets, 'the facets answer');
+  const phase = (wanted: string) => phases?.values?.find(({ value }) => value === wanted)?.count;
+  expect(phase('Running')).toBe(pods?.totalCount);
+  expect(phases?.values?.length).toBeGreaterThan(1);
+  const inNamespaces = (namespaces?.values ?? []).reduce((sum, { count }) => sum + count, 0);
+  expect(namespaces?.more === true ? inNamespaces <= Number(pods?.totalCount) : inNamespaces).toBe(
+    namespaces?.more === true ? true : pods?.totalCount,
+  );
+  const images = pods?.completion?.flatMap(({ values }) => values ?? []) ?? [];
+  expect(images.length).toBeGreaterThan(0);
+  expect(images.every(({ value }) => String(value).includes('ng'))).toBe(true);
+});
+
+test('Deployments with their Pods and Nodes, those with the most Pods first', async () => {
+  const { deployments } = await run(DeploymentsAndPodsDocument, { first: 5 });
+  const counts = must(deployments, 'the list answers').nodes.map(({ pods }) => Number(pods?.totalCount));
+  expect(counts[0]).toBeGreaterThan(0);
+  expect(counts).toEqual(counts.toSorted((a, b) => b - a));
+  const bound = deployments?.nodes.flatMap(({ pods }) => pods?.nodes ?? []).filter(({ node }) => node !== null);
+  expect(bound?.length).toBeGreaterThan(0);
+});
+
+test('a filter and an order through a relation', async () => {
+  const { pods } = await run(PodsByNodeDocument, { first: 50 });
+  const times = must(pods, 'the list answers').nodes.map(({ node }) => String(node?.metadata.creationTimestamp));
+  expect(times.length).toBeGreaterThan(1);
+  expect(times).toEqual(times.toSorted());
+});
+
+test('what uses a ConfigMap, and the objects around it', async () => {
+  const { configMaps } = await run(WhatUsesItDocument, { first: 3 });
+  const nodes = must(configMaps, 'the list answers').nodes;
+  expect(nodes.length).toBeGreaterThan(0);
+  for (const { id, usedBy, graph } of nodes) {
+    expect(usedBy?.totalCount).toBeGreaterThan(0);
+    expect(usedBy?.edges.every(({ via }) => (via ?? []).length > 0)).toBe(true);
+    expect(graph?.nodes[0]?.id).toBe(id);
+  }
+});
+
+test('a subscription begins with what there is and goes on with what happens', async () => {
+  const live = subscribe(
+    gateway.url,
+    WatchPodsDocument.toString(),
+    {},
+    (found) => (found as WatchPodsSubscription).podChanges,
+  );
+  const messages = await live.until((all) => all.some(({ phase }) => phase === 'SYNCED'));
+  expect(messages.flatMap(({ changes }) => changes).length).toBeGreaterThan(0);
+  await live.stop();
+});
+
+interface HelmPlugins {
+  readonly platformPortolanExamplePlugins: {
+    readonly totalCount: number;
+    readonly nodes: readonly {
+      readonly project: { readonly spec: { readonly displayName: string } } | null;
+      readonly template: { readonly spec: { readonly title: string } } | null;
+    }[];
+  };
+}
+
+test("the README's first query joins three custom kinds, and is the file of docs/examples/queries", async () => {
+  const [query = ''] = blocksOf(readPage('README.md'), 'graphql');
+  expect(print(parse(query))).toBe(print(parse(readPage('docs/examples/queries/helm-plugins.graphql'))));
+  const { platformPortolanExamplePlugins: plugins } = await data<HelmPlugins>(gateway.url, query);
+  expect(plugins.totalCount).toBeGreaterThan(1);
+  expect(plugins.nodes.every(({ template }) => template !== null)).toBe(true);
+  const projects = plugins.nodes.map(({ project }) => must(project, 'a Plugin has a Project').spec.displayName);
+  expect(projects).toEqual(projects.toSorted());
+});
+
+interface TemplatesInUse {
+  readonly platformPortolanExampleTemplates: {
+    readonly nodes: readonly { readonly plugins: { readonly nodes: readonly { readonly project: unknown }[] } }[];
+  };
+  readonly platformPortolanExamplePlugins: {
+    readonly aggregate: { readonly groups: readonly { readonly keys: readonly string[] }[] };
+  };
+}
+
+test('Templates in use: a join back over custom kinds, and groups through a relation', async () => {
+  const found = await data<TemplatesInUse>(gateway.url, readPage('docs/examples/queries/templates-in-use.graphql'));
+  const { nodes } = found.platformPortolanExampleTemplates;
+  expect(nodes.length).toBeGreaterThan(0);
+  for (const { plugins } of nodes) expect(plugins.nodes.map(({ project }) => project)).not.toContain(null);
+  const { groups } = found.platformPortolanExamplePlugins.aggregate;
+  expect(groups.map(({ keys: [engine] }) => engine)).toContain('helm');
+});
+
+test('every example has a test here', () => {
+  const names = readdirSync(new URL('../../schema/operations/', import.meta.url)).map((file) => {
+    const text = readFileSync(new URL(`../../schema/operations/${file}`, import.meta.url), 'utf8');
+    return must(/^(?:query|subscription) (\w+)/m.exec(text)?.[1], `${file} names its operation`);
+  });
+  expect(names).toEqual(exampleTitles);
+});
