@@ -284,8 +284,9 @@ function subscribeMessage(
 
 /** The token of a request; null without one. A page's EventSource can send no headers. */
 function tokenIn(request: IncomingMessage): string | null {
-  const [sent] = [request.headers[tokenHeader]].flat();
-  return sent ?? (request.method === 'GET' ? searchOf(request).get('token') : null);
+  const sent = request.headers[tokenHeader];
+  if (sent !== undefined) return Array.isArray(sent) ? (sent[0] ?? null) : sent;
+  return request.method === 'GET' ? searchOf(request).get('token') : null;
 }
 
 function unknownToken(): PortolanError {

@@ -8,7 +8,7 @@
  *                                                                             -> else Yoga, with the body that was read
  *
  * Invariants:
- *   - An answer is byte for byte the answer that Yoga would have sent (test/prepared.property.test.ts).
+ *   - An answer is byte for byte the answer that Yoga would have sent (test/answers/prepared.property.test.ts).
  *   - An operation is counted once.
  *   - Nothing is read after the client has disconnected.
  */

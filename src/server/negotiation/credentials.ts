@@ -1,7 +1,7 @@
 /** The caller's credentials in a request of Node's HTTP server, or in a WebSocket's upgrade request. */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Credentials } from '../../access/caller.ts';
+import type { ClientCertificate, Credentials } from '../../access/caller.ts';
 import type { Arrival } from '../../admission/admitted-request.ts';
 import type { Span } from '../../base/tracing.ts';
 import { peerOf } from './client-certificates.ts';
@@ -9,36 +9,51 @@ import { peerOf } from './client-certificates.ts';
 /** The parts of a request that carry credentials. */
 export type CredentialedRequest = Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'socket'>;
 
-const connections = new WeakMap<Credentials, Socket>();
+/** Credentials that are read from the request when they are asked for. A class, because a literal with getters takes microseconds to make. */
+class RequestCredentials implements Credentials {
+  readonly header: Credentials['header'];
+  readonly headers: Credentials['headers'];
+  readonly headerNames: Credentials['headerNames'];
+  readonly connectionParams: Credentials['connectionParams'];
+  readonly #request: CredentialedRequest;
+
+  constructor(request: CredentialedRequest, connectionParams: Credentials['connectionParams']) {
+    // Node lists the distinct headers when they are first asked for.
+    this.header = (name) => {
+      const value = request.headers[name];
+      return Array.isArray(value) ? value.join(', ') : value;
+    };
+    this.headers = (name) => request.headersDistinct[name] ?? [];
+    this.headerNames = (prefix) => Object.keys(request.headersDistinct).filter((name) => name.startsWith(prefix));
+    this.connectionParams = connectionParams;
+    this.#request = request;
+  }
+
+  static socketOf(credentials: Credentials): Socket | undefined {
+    return credentials instanceof RequestCredentials ? credentials.#request.socket : undefined;
+  }
+
+  get certificate(): ClientCertificate | undefined {
+    const peer = peerOf(this.#request.socket);
+    return peer !== null && 'certificate' in peer ? peer.certificate : undefined;
+  }
+
+  get certificateRefusal(): string | undefined {
+    const peer = peerOf(this.#request.socket);
+    return peer !== null && 'refusal' in peer ? peer.refusal : undefined;
+  }
+}
 
 /** The connection that the credentials came on; absent for those that `credentialsOf` has not read. */
 export function connectionOf(credentials: Credentials): Socket | undefined {
-  return connections.get(credentials);
+  return RequestCredentials.socketOf(credentials);
 }
 
 export function credentialsOf(
-  { headers, headersDistinct, socket }: CredentialedRequest,
+  request: CredentialedRequest,
   connectionParams?: Readonly<Record<string, unknown>>,
 ): Credentials {
-  const credentials: Credentials = {
-    header(name) {
-      const value = headers[name];
-      return Array.isArray(value) ? value.join(', ') : value;
-    },
-    headers: (name) => headersDistinct[name] ?? [],
-    headerNames: (prefix) => Object.keys(headersDistinct).filter((name) => name.startsWith(prefix)),
-    connectionParams,
-    get certificate() {
-      const peer = peerOf(socket);
-      return peer !== null && 'certificate' in peer ? peer.certificate : undefined;
-    },
-    get certificateRefusal() {
-      const peer = peerOf(socket);
-      return peer !== null && 'refusal' in peer ? peer.refusal : undefined;
-    },
-  };
-  connections.set(credentials, socket);
-  return credentials;
+  return new RequestCredentials(request, connectionParams);
 }
 
 /**
