@@ -405,7 +405,7 @@ test('over server-sent events, results come as events', async () => {
   await expect.poll(() => fixture.engine.source.liveQueries.facts.members).toBe(0);
 });
 
-test('a slow subscriber gets the newest result alone', async () => {
+test('a slow subscriber gets the newest result alone [Q4]', async () => {
   const { fixture, server } = await world();
   const socket = new WebSocket(server.url.replace(/^http/, 'ws'), 'graphql-transport-ws');
   onTestFinished(() => socket.terminate());

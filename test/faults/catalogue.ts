@@ -495,7 +495,7 @@ export const catalogue: readonly Fault[] = [
     tests: [
       on('test/rights/fails-closed.test.ts')('when the API server has not confirmed the roles for a minute'),
       on('test/rights/live-rights.property.test.ts')(
-        'a client has what its caller may see, whatever becomes of the rights',
+        'a client has what its caller may see, whatever becomes of the rights [L1] [L7]',
       ),
     ],
   },

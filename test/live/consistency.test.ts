@@ -17,7 +17,7 @@ const seeds =
     : [Number(PORTOLAN_SEED)];
 const options = { phases: 3, steps: 50, clients: 10, patienceMs: 60_000 };
 
-test('clients hold what their callers may see at their cursors', {
+test('clients hold what their callers may see at their cursors [L1] [L7]', {
   timeout: seeds.length * 100_000 + 60_000,
 }, async () => {
   const counts = new RunCounts();

@@ -163,7 +163,7 @@ const synced = (lists: readonly Follower[]): Promise<void> =>
   expect.poll(() => lists.every(({ held }) => held.whole), patience).toBe(true);
 const turn = (milliseconds = 0): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-test('each of many subscribers gets every change once, also those that read slowly', async () => {
+test('each of many subscribers gets every change once, also those that read slowly [L2]', async () => {
   const { put, remove, follow } = await world();
   for (let index = 0; index < 150; index += 1) put(`first-${index}`);
   const clients = Array.from({ length: 20 }, () => follow('all', document(plain), 2));
@@ -194,7 +194,7 @@ test.each([
   ['gets what it missed', undefined],
   ['gets GAP, and a snapshot', { changeLog: { maxBytes: 6 * 2 ** 20 } }],
 ] as const)(
-  'a client that stops reading costs bounded memory, and then %s',
+  'a client that stops reading costs bounded memory, and then %s [L8]',
   { timeout: 120_000 },
   async (what, writer) => {
     const { put, follow, sockets } = await world(writer === undefined ? {} : { writer });
@@ -389,7 +389,7 @@ test('complete from the client stops the messages of its id, and of no other', a
 /** How many objects of a class are in memory after a garbage collection. */
 const inMemory = (type: abstract new (...given: never) => unknown): number => queryObjects(type as never) as never;
 
-test('nothing of a subscription stays in memory when its client has gone, while others of its document go on', async () => {
+test('nothing of a subscription stays in memory when its client has gone, while others of its document go on [L12]', async () => {
   const { put, follow } = await world();
   const first = follow('all', document(plain));
   await synced(first.lists);

@@ -31,7 +31,7 @@ interface Result {
 test.each([
   ['the executor', false],
   ['prepared answers where there is a plan', true],
-])('the newest result by %s is the answer of the store', { timeout: 600_000 }, async (_by, isPrepared) => {
+])('the newest result by %s is the answer of the store [Q1] [Q2]', { timeout: 600_000 }, async (_by, isPrepared) => {
   let current: ReadonlyMap<string, Scopes> = new Map();
   const rights = fixedRights(({ name }) => current.get(name) ?? unrestricted);
   const world = await scopedStore({ engine: { rights } });

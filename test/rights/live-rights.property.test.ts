@@ -84,7 +84,9 @@ async function world() {
   return { ...setup, rights };
 }
 
-test('a client has what its caller may see, whatever becomes of the rights', { timeout: 240_000 }, async () => {
+test('a client has what its caller may see, whatever becomes of the rights [L1] [L7]', {
+  timeout: 240_000,
+}, async () => {
   let [moves, hidden] = [0, 0];
   await fc.assert(
     fc.asyncProperty(

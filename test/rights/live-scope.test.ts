@@ -88,7 +88,7 @@ test('lists that began at different times share no move, though their relative t
   expect(names(await nextOf(late))).toEqual(['b']);
 });
 
-test('after rights were removed between two chunks of a snapshot, a new snapshot has the visible objects alone', async () => {
+test('after rights were removed between two chunks of a snapshot, a new snapshot has the visible objects alone [T8] [L7]', async () => {
   const { start, see } = await world(['a', 'b', 'c', 'd', 'e'], allRows);
   const list = start({ at: 'snapshot' });
   const client = new LiveClient();
@@ -104,7 +104,7 @@ test('after rights were removed between two chunks of a snapshot, a new snapshot
   expect([...client.held.keys()]).toEqual(['east default a', 'east default e']);
 });
 
-test('rights removed after the last chunk remove the objects after SYNCED', async () => {
+test('rights removed after the last chunk remove the objects after SYNCED [T10]', async () => {
   const { start, see } = await world(['a', 'b'], allRows);
   const list = start({ at: 'snapshot' });
   const client = new LiveClient();
@@ -116,7 +116,7 @@ test('rights removed after the last chunk remove the objects after SYNCED', asyn
   expect([...client.held.keys()]).toEqual(['east default a']);
 });
 
-test('a hidden object that is made anew does not divide the message of visible changes', async () => {
+test('a hidden object that is made anew does not divide the message of visible changes [L6]', async () => {
   const messages: unknown[] = [];
   for (const hidden of [false, true]) {
     const { start, put, remove } = await world(['a', 'b', 'secret'], some('a', 'b'));

@@ -152,7 +152,7 @@ test('a generation that does not concern the kind is not noticed', async () => {
   expect(await next(events)).toMatchObject({ phase: 'LIVE', totalCount: 2 });
 });
 
-test('a kind that changed is GAP and a snapshot, by its new types', async () => {
+test('a kind that changed is GAP and a snapshot, by its new types [T11] [T13]', async () => {
   const { subscribe, declare, apply } = await world();
   const events = await subscribe(text);
   await until(events, 'SYNCED');
@@ -167,7 +167,7 @@ test('a kind that changed is GAP and a snapshot, by its new types', async () => 
   expect((await next(events)).changes).toMatchObject([{ object: { spec: { replicas: 'many' } } }]);
 });
 
-test('a generation in the middle of a snapshot begins the snapshot anew', async () => {
+test('a generation in the middle of a snapshot begins the snapshot anew [T8]', async () => {
   const { subscribe, declare, sync } = await world();
   await sync(
     widgets,

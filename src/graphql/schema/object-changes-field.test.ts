@@ -88,7 +88,7 @@ test('a cursor goes on for all kinds: of a message, and of the list', async () =
   }
 });
 
-test('a cursor of other kinds is GAP and a snapshot', async () => {
+test('a cursor of other kinds is GAP and a snapshot [T5] [L3]', async () => {
   const { subscribe, query } = await world();
   const { data } = await query('{ exampleComWidgets { changesCursor } }');
   const since = data.exampleComWidgets.changesCursor as string;
@@ -189,7 +189,7 @@ test('return ends it while it waits, and no read is left', async () => {
   expect(reader.stats().active).toBe(0);
 });
 
-test('changes of other kinds cause no read of the log', async () => {
+test('changes of other kinds cause no read of the log [L9]', async () => {
   const fixture = await world();
   const events = await fixture.subscribe(text, { kinds: [gadgets] });
   await until(events, 'SYNCED');

@@ -102,7 +102,7 @@ const changes = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test('what is found brings clients to the same matches, and a cohort that is not found has no message', () => {
+test('what is found brings clients to the same matches, and a cohort that is not found has no message [L10]', () => {
   const seen = { left: 0, messages: 0, fewer: 0 };
   fc.assert(
     fc.property(fc.array(fc.record({ filter, scope }), { minLength: 1, maxLength: 6 }), changes, (shownBy, logged) => {

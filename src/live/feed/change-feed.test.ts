@@ -201,7 +201,7 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     expect(setup.leases() - leases).toBeLessThanOrEqual(2);
   });
 
-  test('commits that arrive while a subscriber begins are neither missed nor doubled', async () => {
+  test('commits that arrive while a subscriber begins are neither missed nor doubled [L2]', async () => {
     const setup = await setUp(wakes, { batch: 3 });
     const { feed, thing, signal } = setup;
     join(feed, thing);
@@ -240,7 +240,7 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     expect(names(await next(feed, thing, position, 0, signal))).toEqual(['b']);
   });
 
-  test('subscribers of quiet kinds cost nothing, and fall off no floor, while another kind is busy', async () => {
+  test('subscribers of quiet kinds cost nothing, and fall off no floor, while another kind is busy [L9]', async () => {
     const setup = await setUp(wakes, { maxChanges: 5 }, { changeLog: { maxBytes: 2000, maxAgeMs: 3_600_000 } });
     const { feed, thing, other, signal, fixture } = setup;
     join(feed, thing);
@@ -431,7 +431,7 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     expect(seen).toEqual(Array.from({ length: 10 }, (_, index) => `n${index}`));
   });
 
-  test('a position below the floor of the log, or of another epoch, is a gap', async () => {
+  test('a position below the floor of the log, or of another epoch, is a gap [T5] [L3]', async () => {
     const setup = await setUp(wakes, {}, { changeLog: { maxBytes: 1000, maxAgeMs: 3_600_000 } });
     const { feed, thing, signal, fixture } = setup;
     join(feed, thing);
@@ -468,7 +468,7 @@ describe.each<Wakes>(['commit signals', 'bare wakes'])('woken by %s', (wakes) =>
     expect(names(await waiting)).toBe('gap');
   });
 
-  test('without subscribers nothing is read and nothing is held', async () => {
+  test('without subscribers nothing is read and nothing is held [L12]', async () => {
     const setup = await setUp(wakes);
     const { feed, thing, signal } = setup;
     setup.write(things, 'a');
@@ -580,7 +580,7 @@ describe('commit signals', () => {
     expect(setup.readLog()).toEqual({ changes: 1, bodies: 1 });
   });
 
-  test('that are lost, late or repeated lose and double nothing', async () => {
+  test('that are lost, late or repeated lose and double nothing [L2]', async () => {
     const setup = await setUp('commit signals');
     const { feed, thing, signal, fixture } = setup;
     const commits: CommittedChanges[] = [];

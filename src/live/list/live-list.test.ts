@@ -16,7 +16,7 @@ function told({ changes }: LiveMessage): readonly string[] {
 
 const since = (cursor: string): LiveStart => ({ at: 'cursor', cursor: decodeLiveCursor(cursor) });
 
-test('a snapshot in chunks, SYNCED, then every change', async () => {
+test('a snapshot in chunks, SYNCED, then every change [T1] [T7] [T9]', async () => {
   const { list, relist, put, remove, truth } = await liveSetup();
   await relist(['a', 'b', 'c'], 'red');
   const messages = list(snapshot);
@@ -42,7 +42,7 @@ test('a snapshot in chunks, SYNCED, then every change', async () => {
   expect(removed.changes[0]?.changedPaths()).toBeNull();
 });
 
-test('a snapshot of nothing is one SYNCED with reset, read once', async () => {
+test('a snapshot of nothing is one SYNCED with reset, read once [T2]', async () => {
   const { list, relist, put, fixture } = await liveSetup();
   await relist(['a'], 'green');
   fixture.statements.length = 0;
@@ -53,7 +53,7 @@ test('a snapshot of nothing is one SYNCED with reset, read once', async () => {
   expect(told(await nextOf(messages))).toEqual(['ADDED a']);
 });
 
-test('now: SYNCED without a snapshot, then changes without a count', async () => {
+test('now: SYNCED without a snapshot, then changes without a count [T3]', async () => {
   const { list, relist, put } = await liveSetup();
   await relist(['a'], 'red');
   const messages = list({ at: 'now' });
@@ -64,7 +64,7 @@ test('now: SYNCED without a snapshot, then changes without a count', async () =>
   expect(told(message)).toEqual(['MODIFIED a']);
 });
 
-test('a cursor loses nothing and repeats nothing, with any filter', async () => {
+test('a cursor loses nothing and repeats nothing, with any filter [T4] [L2]', async () => {
   const { list, relist, put, truth } = await liveSetup();
   await relist(['a', 'b'], 'red');
   const { held, revision } = await truth(red);
@@ -88,7 +88,7 @@ test.each<[string, (epoch: string, revision: number) => { epoch: string; sequenc
   ['the future', (epoch, revision) => ({ epoch, sequence: revision + 1 })],
   ['below the floor of the log', (epoch) => ({ epoch, sequence: 0 })],
   ['the middle of a snapshot', (epoch) => ({ epoch, sequence: nowhere })],
-])('a cursor of %s is GAP and then a snapshot with reset', async (_what, cursorOf) => {
+])('a cursor of %s is GAP and then a snapshot with reset [T5] [L3]', async (_what, cursorOf) => {
   const { list, relist, put, fixture, truth } = await liveSetup({ changeLog: { maxBytes: 1500, maxAgeMs: 3_600_000 } });
   await relist(['a', 'b', 'c'], 'red');
   for (let size = 0; size < 10; size += 1) put('a', 'red', size);
@@ -127,7 +127,7 @@ test('rights that change while a cursor is looked at do not continue it', async 
   expect(told(await nextOf(resumed))).toEqual(['ADDED a', 'ADDED b']);
 });
 
-test('objects that change under a snapshot are told as they were at its revision', async () => {
+test('objects that change under a snapshot are told as they were at its revision [L5]', async () => {
   const { list, relist, put, remove, truth } = await liveSetup();
   await relist(['a', 'b', 'c', 'd', 'e', 'f'], 'red');
   const before = await truth(red);
@@ -150,7 +150,7 @@ test('objects that change under a snapshot are told as they were at its revision
   expect(client.phases.filter((phase) => phase === 'GAP')).toEqual([]);
 });
 
-test('a snapshot whose revision the log has lost starts over with reset', async () => {
+test('a snapshot whose revision the log has lost starts over with reset [T8]', async () => {
   const { list, relist, put, fixture, truth } = await liveSetup({ changeLog: { maxBytes: 1000, maxAgeMs: 3_600_000 } });
   await relist(['a', 'b', 'c'], 'red');
   const client = new LiveClient();
@@ -163,7 +163,7 @@ test('a snapshot whose revision the log has lost starts over with reset', async 
   expect(client.held).toEqual((await truth(everything)).held);
 });
 
-test('a wholesale relist under a snapshot and after it', async () => {
+test('a wholesale relist under a snapshot and after it [T8] [T11] [T13]', async () => {
   const { list, relist, fixture, truth } = await liveSetup({ maxDifferences: 2 });
   await relist(['a', 'b', 'c', 'd'], 'red');
   const before = await truth(everything);
@@ -186,7 +186,7 @@ test('a wholesale relist under a snapshot and after it', async () => {
   expect(late.held).toEqual((await truth(everything)).held);
 });
 
-test('a recreated object is REMOVED and then ADDED, with the count of each moment', async () => {
+test('a recreated object is REMOVED and then ADDED, with the count of each moment [L4]', async () => {
   const { list, relist, put, remove } = await liveSetup();
   await relist(['a', 'b'], 'red');
   const messages = list(snapshot);
@@ -202,7 +202,7 @@ test('a recreated object is REMOVED and then ADDED, with the count of each momen
   expect(second.totalCount).toBe(2);
 });
 
-test('a kind that is not synced stays silent, then snapshots', async () => {
+test('a kind that is not synced stays silent, then snapshots [T6] [L11]', async () => {
   const { list, relist, feed } = await liveSetup();
   const messages = list(snapshot);
   let answered = false;
@@ -225,7 +225,7 @@ test('a kind of which nothing is asked for in any cluster is an empty snapshot, 
   expect(await nextOf(messages)).toMatchObject({ phase: 'SYNCED', totalCount: 0 });
 });
 
-test('a kind that is withdrawn and comes again: GAP, silence, snapshot', async () => {
+test('a kind that is withdrawn and comes again: GAP, silence, snapshot [T12] [T13]', async () => {
   const { list, relist, fixture } = await liveSetup();
   await relist(['a'], 'red');
   const client = new LiveClient();
@@ -240,7 +240,7 @@ test('a kind that is withdrawn and comes again: GAP, silence, snapshot', async (
   expect([...client.held.keys()]).toEqual(['east default b']);
 });
 
-test('a place goes on unheard, with its count; or says GAP when it must', async () => {
+test('a place goes on unheard, with its count; or says GAP when it must [T5]', async () => {
   const { list, relist, put } = await liveSetup();
   await relist(['a', 'b'], 'red');
   const client = new LiveClient();
@@ -284,7 +284,7 @@ test('check is asked before each message and at an interruption, with the place 
 });
 
 test.each(['while it waits', 'in the middle of a snapshot'])(
-  'the signal ends a list %s without an error',
+  'the signal ends a list %s without an error [T14]',
   async (when) => {
     const { list, relist } = await liveSetup();
     await relist(['a', 'b', 'c'], 'red');
@@ -298,7 +298,7 @@ test.each(['while it waits', 'in the middle of a snapshot'])(
   },
 );
 
-test('the close of the feed ends a list, and nothing stays in memory when the last one has left', async () => {
+test('the close of the feed ends a list, and nothing stays in memory when the last one has left [T14] [L12]', async () => {
   const { list, relist, put, feed } = await liveSetup();
   await relist(['a'], 'red');
   const first = list(snapshot);

@@ -142,7 +142,7 @@ function notingPages(pages: PageReader, kindIds: Set<number>): PageReader {
 }
 
 test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
-  'clients hold what matches at each cursor, seed %i',
+  'clients hold what matches at each cursor, seed %i [L1] [L2]',
   async (seed) => {
     const random = seededRandom(seed);
     const pick = <T>(list: readonly T[]): T => must(list[Math.floor(random() * list.length)], 'an item');

@@ -58,7 +58,7 @@ test.each<[string, string | null, string | null, string[][]]>([
   expect(linesOf([change('a', before, after)])).toEqual(messages);
 });
 
-test('several changes of one object are one, from before the first to after the last', () => {
+test('several changes of one object are one, from before the first to after the last [L4]', () => {
   const first = change('a', 'Running', 'Failed');
   const last = change('a', 'Pending', 'Running');
   const [message] = fold('pods', [first, change('a', 'Failed', 'Pending'), last], sequence, {
@@ -70,7 +70,7 @@ test('several changes of one object are one, from before the first to after the 
   expect(linesOf([change('a', 'Pending', 'Running'), change('a', 'Running', null)])).toEqual([]);
 });
 
-test('an object made anew is REMOVED and then ADDED, in two messages', () => {
+test('an object made anew is REMOVED and then ADDED, in two messages [L4]', () => {
   const changes = [change('a', 'Running', null), change('b', null, 'Running'), change('a', null, 'Running')];
   expect(linesOf(changes)).toEqual([['REMOVED a DELETED', 'ADDED b'], ['ADDED a']]);
 });
@@ -117,6 +117,6 @@ test('nothing to tell is no message', () => {
   expect(fold('pods', [], 5, { filter: everything, scope: allRows })).toEqual([]);
 });
 
-test('changes of rows that the caller may not see are not told', () => {
+test('changes of rows that the caller may not see are not told [L6]', () => {
   expect(fold('pods', [change('a', null, 'Running')], 5, { filter: everything, scope: noRows })).toEqual([]);
 });

@@ -71,7 +71,7 @@ const told = ({ changes }: LiveMessage): readonly string[] =>
 const silence = (pending: Promise<unknown>): Promise<unknown> =>
   Promise.race([pending, new Promise((resolve) => setTimeout(() => resolve('silence'), 300))]);
 
-test('a hidden kind is not waited for, and its lists and changes cause no message and no read', async () => {
+test('a hidden kind is not waited for, and its lists and changes cause no message and no read [L6]', async () => {
   const { start, list, put, statements } = await world({ [things]: allRows });
   await list(things, 'a');
   const messages = start();
@@ -109,7 +109,7 @@ test('rights that change while a cursor is looked at do not continue it', async 
   expect(told(await nextOf(resumed))).toEqual(['ADDED things a', 'ADDED gears x']);
 });
 
-test('rights that change add and remove the objects of their kinds, with the changes of the others in one message', async () => {
+test('rights that change add and remove the objects of their kinds, with the changes of the others in one message [T10]', async () => {
   const { start, list, put, see } = await world({ [things]: allRows, [gears]: allRows });
   await list(things, 'a');
   await list(gears, 'x');
@@ -127,7 +127,7 @@ test('rights that change add and remove the objects of their kinds, with the cha
   expect(told(await pending).toSorted()).toEqual(['ADDED gears x', 'ADDED gears y']);
 });
 
-test('a kind that is listed again after it had objects is GAP and a snapshot of all kinds', async () => {
+test('a kind that is listed again after it had objects is GAP and a snapshot of all kinds [T11] [T13]', async () => {
   const { start, list } = await world({ [things]: allRows, [gears]: allRows });
   await list(things, 'a');
   await list(gears, 'x');
@@ -140,7 +140,7 @@ test('a kind that is listed again after it had objects is GAP and a snapshot of 
   expect(await nextOf(messages)).toMatchObject({ phase: 'SYNCED', totalCount: 9 });
 });
 
-test('lists that ask the same share each pull, its message and the snapshot', async () => {
+test('lists that ask the same share each pull, its message and the snapshot [L10]', async () => {
   const { start, list, put, feed } = await world({ [things]: allRows, [gears]: allRows });
   await list(things, ...'abcdef');
   await list(gears, 'x');
@@ -165,7 +165,7 @@ test('lists that ask the same share each pull, its message and the snapshot', as
   expect(leases).toBeLessThan(6);
 });
 
-test('a pull of a caller who sees more is not shared', async () => {
+test('a pull of a caller who sees more is not shared [L7]', async () => {
   const both = { [things]: allRows, [gears]: allRows };
   const { start, list, put } = await world(both);
   await list(things, 'a');
@@ -183,7 +183,7 @@ test('a pull of a caller who sees more is not shared', async () => {
   expect((await Promise.all(pending)).map(told)).toEqual([['ADDED gears y'], ['REMOVED gears x NO_LONGER_VISIBLE']]);
 });
 
-test('a slow client gets the changes of all kinds together, up to one moment', async () => {
+test('a slow client gets the changes of all kinds together, up to one moment [L1] [L8]', async () => {
   const { start, list, put, reader, feed } = await world({ [things]: allRows, [gears]: allRows });
   await list(things, 'a');
   await list(gears, 'x');

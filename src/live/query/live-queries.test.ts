@@ -69,7 +69,7 @@ async function world({ runs = 1, milliseconds = 0 } = {}) {
 const textOf = (step: Step<string>): string => (step.kind === 'result' ? step.digest : step.kind);
 
 describe('a cohort', () => {
-  test('runs once for all its members, and rests while its kinds do not change', async () => {
+  test('runs once for all its members, and rests while its kinds do not change [Q3]', async () => {
     const { fixture, clock, join, log } = await world();
     const members = [join(widgets), join(widgets), join(widgets)];
     expect((await Promise.all(members.map(({ next }) => next()))).map(textOf)).toEqual(Array(3).fill(`${widgets} 1`));
@@ -101,7 +101,7 @@ describe('a cohort', () => {
     expect(textOf(await second)).toBe(`${widgets} 2`);
   });
 
-  test('runs nothing while no member waits', async () => {
+  test('runs nothing while no member waits [Q3]', async () => {
     const { fixture, clock, join, log } = await world();
     const { next } = join(widgets);
     await next();
@@ -176,7 +176,7 @@ describe('a cohort', () => {
     expect(textOf(await one.next())).toBe(`${widgets} 1`);
   });
 
-  test('gives a run in other scopes to nobody', async () => {
+  test('gives a run in other scopes to nobody [Q2]', async () => {
     const { join } = await world();
     expect(textOf(await join(widgets, { more: { scopesId: 'others' } }).next())).toBe('interrupted');
   });

@@ -19,7 +19,7 @@ async function upToSynced(messages: Messages, client: LiveClient): Promise<reado
   }
 }
 
-test('lists that come at the same time send the same messages', async () => {
+test('lists that come at the same time send the same messages [L10]', async () => {
   const { list, relist, truth } = await liveSetup();
   await relist(names, 'red');
   const { held } = await truth(everything);
@@ -111,7 +111,7 @@ test('a list whose lease was repeated leaves no snapshot for later lists', async
   expect(client.held).toEqual((await truth(everything)).held);
 });
 
-test('a list that joins a snapshot gets the changes since', async () => {
+test('a list that joins a snapshot gets the changes since [L5] [L10]', async () => {
   const { list, relist, put, remove, truth } = await liveSetup();
   await relist(names, 'red');
   const first = list({ at: 'snapshot' });
@@ -147,7 +147,7 @@ test('the oldest snapshots are let go when lists that are not read hold too many
   expect(snapshots.held).toBe(0);
 });
 
-test('a list whose snapshot was let go brings a newer one', async () => {
+test('a list whose snapshot was let go brings a newer one [T8]', async () => {
   const { list, relist, put, truth, feed } = await liveSetup();
   await relist(names, 'red');
   const client = new LiveClient();
