@@ -8,6 +8,7 @@
  * The events of a subscription are `detached`: each read takes a short lease of its own. The end of an event's execution is not
  * signalled, and a lease held by a slow client would keep the WAL from being truncated.
  */
+import DataLoader from 'dataloader';
 import type { Caller, Credentials } from '../access/caller.ts';
 import type { Scopes } from '../access/scope.ts';
 import { codeOf, PortolanError } from '../base/errors.ts';
@@ -244,14 +245,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * by the cost of one object, and an event has this number of objects.
    */
   detached(objects = 1): Operation<G> {
-    const { source, generation, caller, signal, span } = this;
-    return new Operation(source, generation, caller, signal, {
-      detached: true,
-      liveStart: null,
-      span,
-      credentials: this.#credentials,
-      objects,
-    });
+    return this.#derive({ detached: true, objects });
   }
 
   /** An operation for events that several subscribers of the caller have in common. It has no credentials, no signal and no span. */
@@ -263,45 +257,51 @@ export class Operation<G extends ServedKinds = ServedKinds> {
 
   /** The same operation in a new snapshot. */
   again(): Operation<G> {
-    const { source, generation, caller, signal, span } = this;
-    const explain = this.trace.explains;
-    return new Operation(source, generation, caller, signal, {
-      detached: false,
-      liveStart: null,
-      credentials: this.#credentials,
-      explain,
-      span,
-      shared: this.#shared,
-      isLive: this.isLive,
-    });
+    return this.#derive({ explain: this.trace.explains, shared: this.#shared, isLive: this.isLive });
   }
 
   /** A run of the same operation as a live query, on the current generation. @param span that of the run */
   live(span: Span): Operation<G> {
-    const { source, caller, signal } = this;
-    return new Operation(source, source.generation(), caller, signal, {
-      detached: false,
-      liveStart: null,
-      span,
-      credentials: this.#credentials,
-      isLive: true,
-    });
+    return this.#derive({ span, isLive: true }, this.source.generation());
   }
 
   /** The same subscription on the current generation. It starts at `liveStart`, where it stopped on this one. */
   movedOn(liveStart: LiveStart): Operation<G> {
+    return this.#derive({ liveStart }, this.source.generation());
+  }
+
+  /** Another operation of the same request. */
+  #derive(begin: Partial<OperationBegin>, generation = this.generation): Operation<G> {
     const { source, caller, signal, span } = this;
-    return new Operation(source, source.generation(), caller, signal, {
+    const credentials = this.#credentials;
+    return new Operation(source, generation, caller, signal, {
       detached: false,
-      liveStart,
+      liveStart: null,
       span,
-      credentials: this.#credentials,
+      credentials,
+      ...begin,
     });
   }
 
-  /** The loader with this name. Each operation makes it once. */
+  /** The part with this name. Each operation makes it once. */
   loader<T>(name: string, make: () => T): T {
     return madeOnce(this.#loaders, name, make);
+  }
+
+  /**
+   * The loader with this name: what the fields of an answer ask for one by one is read together.
+   * @param read values in the order of the keys
+   * @param keyOf a text that tells keys apart; not needed for numbers
+   */
+  batched<K, V>(
+    name: string,
+    read: (lease: Lease, view: View, keys: readonly K[]) => Promise<readonly V[]>,
+    keyOf?: (key: K) => string,
+  ): Pick<DataLoader<K, V, unknown>, 'load'> {
+    return this.loader(name, () => {
+      const options = keyOf === undefined ? {} : { cacheKeyFn: keyOf };
+      return new DataLoader<K, V, unknown>((keys) => this.read((lease, view) => read(lease, view, keys)), options);
+    });
   }
 
   /** The part with this name, which reads nothing of a snapshot. The operation and its repeats make it once. */

@@ -84,7 +84,7 @@ function lastBefore(time: number, revision: number): Fragment {
 }
 
 /** The recorded changes of one object. */
-export interface ObjectChanges {
+interface ObjectChanges {
   /** Sequence numbers, newest first. */
   readonly seqs: readonly number[];
   /** Is the addition of the object among all its recorded changes? */

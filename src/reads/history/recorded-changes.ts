@@ -7,7 +7,6 @@
  *   { deployments(first: 50) { nodes { history(first: 3) { nodes { at changedPaths } } } } }
  *     50 objects -> changesOfObjects -> up to 150 sequence numbers -> recordedChanges -> readChangedBodies
  */
-import DataLoader from 'dataloader';
 import { partIn, type Scope } from '../../access/scope.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { healthOf } from '../../catalog/health/health.ts';
@@ -18,7 +17,7 @@ import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
 import { type ChangeList, decodeChangeCursor, encodeChangeCursor } from '../../query/history/change-cursor.ts';
-import { changesOfKinds, changesOfObjects, type ObjectChanges } from '../../query/history/change-pages.ts';
+import { changesOfKinds, changesOfObjects } from '../../query/history/change-pages.ts';
 import { type Reach, reachOf } from '../../query/history/reach.ts';
 import { type RecordedChange, recordedChanges } from '../../query/history/recorded-change.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
@@ -70,7 +69,9 @@ export class ChangeSource {
   async #bodies(): Promise<ChangedBodies> {
     const { operation, change } = this;
     const found = await operation
-      .loader('bodies of changes', () => bySeq((seqs) => operation.read((lease) => readChangedBodies(lease, seqs))))
+      .batched('bodies of changes', (lease, _view, seqs: readonly number[]) =>
+        bySeq(seqs, readChangedBodies(lease, seqs)),
+      )
       .load(change.seq);
     return found ?? { before: null, after: null };
   }
@@ -124,12 +125,8 @@ export async function loadHistory(
   const before = args.after === null ? null : decodeChangeCursor(args.after, list);
   const key = JSON.stringify([page.limit, before]);
   const { seqs, isComplete } = await operation
-    .loader(
-      `history ${key}`,
-      () =>
-        new DataLoader<number, ObjectChanges>((ids) =>
-          operation.read((lease) => changesOfObjects(lease, ids, { before, limit: page.limit + 1 })),
-        ),
+    .batched(`history ${key}`, (lease, _view, ids: readonly number[]) =>
+      changesOfObjects(lease, ids, { before, limit: page.limit + 1 }),
     )
     .load(row.objectId);
   const edges = await edgesOf(operation, seqs.slice(0, page.limit), list, changeCost);
@@ -227,8 +224,8 @@ async function edgesOf(
   changeCost: number,
 ): Promise<readonly ChangeEdge[]> {
   operation.cost.charge(seqs.length * changeCost);
-  const loader = operation.loader('recorded changes', () =>
-    bySeq((wanted) => operation.read((lease) => recordedChanges(lease, wanted))),
+  const loader = operation.batched('recorded changes', (lease, _view, wanted: readonly number[]) =>
+    bySeq(wanted, recordedChanges(lease, wanted)),
   );
   const kinds = operation.loader('kinds by id', () =>
     operation.read(async (_lease, view) => new Map([...view.layouts].map(([key, { kindId }]) => [kindId, key]))),
@@ -243,13 +240,13 @@ async function edgesOf(
   });
 }
 
-function bySeq<T>(
-  read: (seqs: readonly number[]) => Promise<ReadonlyMap<number, T>>,
-): DataLoader<number, T | undefined> {
-  return new DataLoader(async (seqs) => {
-    const found = await read(seqs);
-    return seqs.map((seq) => found.get(seq));
-  });
+/** What was found for each sequence number, in their order. */
+async function bySeq<T>(
+  seqs: readonly number[],
+  found: Promise<ReadonlyMap<number, T>>,
+): Promise<readonly (T | undefined)[]> {
+  const values = await found;
+  return seqs.map((seq) => values.get(seq));
 }
 
 function pageOf(edges: readonly ChangeEdge[], hasNextPage: boolean, before: number | null): ChangePage {

@@ -8,11 +8,8 @@
  *   { services(first: 50) { nodes { owned(kinds: ["Pod"], first: 5) { nodes { id } } } } }
  *     50 calls of loadOwned -> one loader, 50 keys (cluster and uid of each Service) -> one ownedBy(…) for 50 owners -> 50 pages
  */
-import DataLoader from 'dataloader';
-import type { GroupResult } from '../../query/plan/aggregate.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
-import type { OverBudget } from '../../query/plan/scan-budget.ts';
 import {
   countOwned,
   type OwnerReference,
@@ -26,7 +23,7 @@ import { AggregatedRelated } from '../aggregates/aggregated.ts';
 import type { ConnectionSource } from '../lists/list-connection.ts';
 import type { ObjectSelection } from '../lists/object-selection.ts';
 import type { ObjectSource } from '../lists/object-source.ts';
-import { groupsOf, type Related, RelatedConnection, related } from './related-connection.ts';
+import { groupsOf, RelatedConnection, related } from './related-connection.ts';
 
 interface OwnedArguments {
   readonly kinds: readonly string[] | null;
@@ -51,29 +48,29 @@ export function loadOwned(
   return new RelatedConnection(operation, cost, {
     read: () =>
       operation
-        .loader(`owned ${loaderKey}`, () =>
-          byOwner((owners) =>
-            operation.read((lease, view) =>
-              related(lease, view, keys, ownedBy(lease, view, owners, options, projection)),
-            ),
-          ),
+        .batched(
+          `owned ${loaderKey}`,
+          (lease, view, owners: readonly OwnerReference[]) =>
+            related(lease, view, keys, ownedBy(lease, view, owners, options, projection)),
+          textOfOwner,
         )
         .load(owner),
     count: (limit) =>
       operation
-        .loader(`count ${loaderKey} ${limit}`, () =>
-          byOwner((owners) => operation.read((lease, view) => countOwned(lease, view, owners, { keys, limit }))),
+        .batched(
+          `count ${loaderKey} ${limit}`,
+          (lease, view, owners: readonly OwnerReference[]) => countOwned(lease, view, owners, { keys, limit }),
+          textOfOwner,
         )
         .load(owner),
     // Without `kinds`, a path may belong to any kind.
     aggregated: new AggregatedRelated(operation, kinds ?? generation.all, row, (request) =>
       operation
-        .loader(`owned ${digest({ keys, request })}`, () =>
-          byOwner((owners) =>
-            operation.read(async (lease, view) =>
-              groupsOf(operation, lease, view, await ownedObjects(lease, view, owners, keys), request, owners.length),
-            ),
-          ),
+        .batched(
+          `owned ${digest({ keys, request })}`,
+          async (lease, view, owners: readonly OwnerReference[]) =>
+            groupsOf(operation, lease, view, await ownedObjects(lease, view, owners, keys), request, owners.length),
+          textOfOwner,
         )
         .load(owner),
     ),
@@ -91,12 +88,8 @@ export function loadOwners(
 ): ConnectionSource {
   const { operation } = source;
   const page = checkPage(args, { maximum: operation.source.limits.maxPageSize });
-  const owners = operation.loader(
-    `owners ${key}`,
-    () =>
-      new DataLoader<number, Related>((objectIds) =>
-        operation.read((lease, view) => related(lease, view, null, ownersOf(lease, view, objectIds, projection))),
-      ),
+  const owners = operation.batched(`owners ${key}`, (lease, view, ids: readonly number[]) =>
+    related(lease, view, null, ownersOf(lease, view, ids, projection)),
   );
   return new RelatedConnection(operation, cost, {
     read: async () => {
@@ -109,22 +102,12 @@ export function loadOwners(
     },
     aggregated: new AggregatedRelated(operation, operation.generation.all, source.row, (request) =>
       operation
-        .loader(
-          `owners ${digest(request)}`,
-          () =>
-            new DataLoader<number, readonly GroupResult[] | OverBudget>((objectIds) =>
-              operation.read(async (lease, view) =>
-                groupsOf(operation, lease, view, await ownerObjects(lease, view, objectIds), request, objectIds.length),
-              ),
-            ),
+        .batched(`owners ${digest(request)}`, async (lease, view, ids: readonly number[]) =>
+          groupsOf(operation, lease, view, await ownerObjects(lease, view, ids), request, ids.length),
         )
         .load(source.row.objectId),
     ),
   });
 }
 
-function byOwner<T>(
-  read: (owners: readonly OwnerReference[]) => Promise<readonly T[]>,
-): DataLoader<OwnerReference, T, string> {
-  return new DataLoader<OwnerReference, T, string>(read, { cacheKeyFn: ({ cluster, uid }) => `${cluster}\n${uid}` });
-}
+const textOfOwner = ({ cluster, uid }: OwnerReference): string => `${cluster}\n${uid}`;

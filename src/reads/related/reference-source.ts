@@ -1,5 +1,4 @@
 /** The references of objects by name, and the objects that refer to them. */
-import DataLoader from 'dataloader';
 import { splitLike } from '../../base/text/split-like.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
@@ -47,17 +46,14 @@ export async function loadReferences(
   { projection, key }: Omit<ObjectSelection, 'cost'>,
 ): Promise<readonly ReferenceSource[]> {
   const { operation, kind, row } = source;
-  const loader = operation.loader(
+  const loader = operation.batched(
     `references ${kind.key} ${key}`,
-    () =>
-      new DataLoader<number, readonly StatedObject[]>((ids) =>
-        operation.read(async (lease, view) => {
-          const tables = view.get(kind.key);
-          const stated = tables === undefined ? ids.map(() => []) : await referencesOf(lease, tables, ids, null);
-          const found = await statedObjects(operation, lease, view, stated.flat(), projection);
-          return splitLike(stated, found);
-        }),
-      ),
+    async (lease, view, ids: readonly number[]): Promise<readonly (readonly StatedObject[])[]> => {
+      const tables = view.get(kind.key);
+      const stated = tables === undefined ? ids.map(() => []) : await referencesOf(lease, tables, ids, null);
+      const found = await statedObjects(operation, lease, view, stated.flat(), projection);
+      return splitLike(stated, found);
+    },
   );
   const found = (await loader.load(row.objectId)).map((each) => referenceSource(source, each));
   return states === null ? found : found.filter(({ state }) => states.includes(state));
@@ -131,12 +127,7 @@ export function loadUsedBy(
   );
   const keys = plan.kinds.map((each) => each.key);
   const byId = <T>(name: string, read: (lease: Lease, view: View, ids: readonly number[]) => Promise<readonly T[]>) =>
-    operation
-      .loader(
-        `${name} ${kind.key} ${key}`,
-        () => new DataLoader<number, T>((ids) => operation.read((lease, view) => read(lease, view, ids))),
-      )
-      .load(row.objectId);
+    operation.batched(`${name} ${kind.key} ${key}`, read).load(row.objectId);
   return new RelatedConnection(operation, cost, {
     read: () =>
       byId<Related>('usedBy', (lease, view, ids) =>

@@ -150,15 +150,9 @@ function anyLoader(
   hop: AnyHop,
   projection: Projection,
   { access, key }: { readonly access: 'list' | 'get'; readonly key: string },
-): DataLoader<number, Related> {
-  return operation.loader(
-    `any ${kind.key} ${hop.name} ${key}`,
-    () =>
-      new DataLoader<number, Related>((ids) =>
-        operation.read((lease, view) =>
-          related(lease, view, null, targetsOf(operation, lease, view, kind, { hop, ids, projection, access })),
-        ),
-      ),
+): { load(id: number): Promise<Related> } {
+  return operation.batched(`any ${kind.key} ${hop.name} ${key}`, (lease, view, ids: readonly number[]) =>
+    related(lease, view, null, targetsOf(operation, lease, view, kind, { hop, ids, projection, access })),
   );
 }
 
@@ -214,16 +208,11 @@ function loadVia(operation: Operation, hop: Hop, from: number, to: number): Prom
   const { way } = hop;
   if (way.by === 'owner') return Promise.resolve(['metadata.ownerReferences']);
   if (way.by === 'selector') return Promise.resolve([pathOfMention(way.place)]);
-  const loader = operation.loader(
+  const loader = operation.batched(
     `via ${hop.from.key} ${hop.name}`,
-    () =>
-      new DataLoader<{ readonly from: number; readonly to: number }, readonly string[], string>(
-        (pairs) =>
-          operation.read(async (lease, view) =>
-            (await placesBetween(lease, view, hop, pairs)).map((places) => places.map(pathOfMention)),
-          ),
-        { cacheKeyFn: (pair) => `${pair.from} ${pair.to}` },
-      ),
+    async (lease, view, pairs: readonly { readonly from: number; readonly to: number }[]) =>
+      (await placesBetween(lease, view, hop, pairs)).map((places) => places.map(pathOfMention)),
+    (pair) => `${pair.from} ${pair.to}`,
   );
   return loader.load({ from, to });
 }
