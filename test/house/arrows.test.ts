@@ -170,7 +170,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'list/live-list.ts',
     'list/live-request.ts',
     'objects/live-objects.ts',
-    'query/cohort.ts',
+    'query/query-cohort.ts',
     'query/live-queries.ts',
     'query/live-run.ts',
     'query/watched-changes.ts',

@@ -22,7 +22,7 @@ export interface LiveMessage {
 }
 
 /** What the live lists of a cohort show. */
-export interface Shown {
+export interface CohortRows {
   /** resourceKey of the kind. */
   readonly key: string;
   readonly filter: Filter;
@@ -70,7 +70,7 @@ export class CohortMessage {
 
 /** @param changes all changes of the kind up to `upTo` */
 export function cohortBatch(
-  { key, filter, scope }: Shown,
+  { key, filter, scope }: CohortRows,
   epoch: string,
   changes: readonly FeedChange[],
   upTo: number,

@@ -6,7 +6,7 @@ import { parsePath } from '../../catalog/tree/path.ts';
 import type { Filter } from '../../query/plan/filter.ts';
 import type { LoggedChange } from '../../store/types/change.ts';
 import { FeedChange } from '../log/feed-change.ts';
-import { type CohortBatch, cohortBatch, concerns, type Shown } from './cohort-batch.ts';
+import { type CohortBatch, type CohortRows, cohortBatch, concerns } from './cohort-batch.ts';
 import { CohortIndex } from './cohort-index.ts';
 
 const words = ['a', 'b', 'A', '\ud800', ''];
@@ -105,18 +105,20 @@ const changes = fc.array(
 test('what is found brings clients to the same matches, and a cohort that is not found has no message [L10]', () => {
   const seen = { left: 0, messages: 0, fewer: 0 };
   fc.assert(
-    fc.property(fc.array(fc.record({ filter, scope }), { minLength: 1, maxLength: 6 }), changes, (shownBy, logged) => {
-      const cohorts = shownBy.map(({ filter, scope }) => ({ shown: { key: 'things', filter, scope } satisfies Shown }));
+    fc.property(fc.array(fc.record({ filter, scope }), { minLength: 1, maxLength: 6 }), changes, (rowsOf, logged) => {
+      const cohorts = rowsOf.map(({ filter, scope }) => ({
+        rows: { key: 'things', filter, scope } satisfies CohortRows,
+      }));
       const index = new CohortIndex<(typeof cohorts)[number]>();
       for (const cohort of cohorts) index.add(cohort);
       const feed = logged.map((each, at) => new FeedChange(loggedChange(each, at + 1)));
       const found = index.find(feed);
       for (const cohort of cohorts) {
-        const whole = cohortBatch(cohort.shown, 'epoch', feed, logged.length);
+        const whole = cohortBatch(cohort.rows, 'epoch', feed, logged.length);
         const isConcerned = concerns(whole);
         const some = found.get(cohort) ?? [];
         if (isConcerned) expect(some).not.toEqual([]);
-        expect(outcome(cohortBatch(cohort.shown, 'epoch', some, logged.length))).toEqual(outcome(whole));
+        expect(outcome(cohortBatch(cohort.rows, 'epoch', some, logged.length))).toEqual(outcome(whole));
         seen.fewer += Number(isConcerned && some.length < feed.length);
         seen.messages += Number(isConcerned);
         seen.left += Number(!found.has(cohort));
@@ -143,8 +145,8 @@ test.each<{ readonly filter: string; readonly parts: readonly Filter[]; readonly
   { filter: 'no alternative', parts: [], found: [] },
   { filter: 'alternatives at two places', parts: [ofApp('a'), { kind: 'namespaces', in: ['n'] }], found: words },
 ])('$filter is found by the texts there', ({ parts, found }) => {
-  const index = new CohortIndex<{ readonly shown: Shown }>();
-  index.add({ shown: { key: 'things', filter: { kind: 'or', of: parts }, scope: allRows } });
+  const index = new CohortIndex<{ readonly rows: CohortRows }>();
+  index.add({ rows: { key: 'things', filter: { kind: 'or', of: parts }, scope: allRows } });
   const foundBy = words.filter((app, at) => {
     const object = { metadata: { labels: { app } } };
     const logged = {

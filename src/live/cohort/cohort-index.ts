@@ -20,7 +20,7 @@ import { identityValue } from '../../query/evaluate/matches.ts';
 import { type Members, membersOfPath } from '../../query/evaluate/members-read.ts';
 import type { Filter, Identity } from '../../query/plan/filter.ts';
 import type { FeedChange } from '../log/feed-change.ts';
-import type { Shown } from './cohort-batch.ts';
+import type { CohortRows } from './cohort-batch.ts';
 
 /** A place in an object. Equal ids mean the same place. */
 interface Place {
@@ -69,7 +69,7 @@ class PlaceIndex<C> {
   }
 }
 
-export class CohortIndex<C extends { readonly shown: Shown }> {
+export class CohortIndex<C extends { readonly rows: CohortRows }> {
   readonly #cohorts = new Set<C>();
   readonly #places = new Map<string, PlaceIndex<C>>();
   readonly #others = new Set<C>();
@@ -81,7 +81,7 @@ export class CohortIndex<C extends { readonly shown: Shown }> {
 
   add(cohort: C): void {
     this.#cohorts.add(cohort);
-    const required = requiredBy(cohort.shown);
+    const required = requiredBy(cohort.rows);
     if (required === null) {
       this.#others.add(cohort);
       return;
@@ -95,7 +95,7 @@ export class CohortIndex<C extends { readonly shown: Shown }> {
   delete(cohort: C): void {
     this.#cohorts.delete(cohort);
     this.#others.delete(cohort);
-    const required = requiredBy(cohort.shown);
+    const required = requiredBy(cohort.rows);
     const index = required === null ? undefined : this.#places.get(required.place.id);
     if (required === null || index === undefined) return;
     for (const text of required.texts) index.delete(text, cohort);
@@ -112,7 +112,7 @@ export class CohortIndex<C extends { readonly shown: Shown }> {
     const found = new Map(withAll(this.#others, changes));
     if (this.#places.size === 0) return found;
     for (const ofObject of Map.groupBy(changes, objectOf).values()) {
-      for (const cohort of this.#requiredIn(first.shown.key, ofObject)) {
+      for (const cohort of this.#requiredIn(first.rows.key, ofObject)) {
         const known = found.get(cohort) as FeedChange[] | undefined;
         if (known === undefined) found.set(cohort, [...ofObject]);
         else known.push(...ofObject);
@@ -166,7 +166,7 @@ const byNamespace: Place = {
 };
 
 /** What every match must have. Null if nothing is known. */
-function requiredBy({ filter, scope }: Shown): Required | null {
+function requiredBy({ filter, scope }: CohortRows): Required | null {
   const parts = requirements(filter);
   const visible = namespacesOf(scope);
   const all = visible === null ? parts : [...parts, { place: byNamespace, texts: visible }];

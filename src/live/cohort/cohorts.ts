@@ -11,7 +11,7 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 import { must } from '../../base/must.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
 import type { FeedChange } from '../log/feed-change.ts';
-import { type CohortBatch, cohortBatch, concerns, type LiveMessage, type Shown } from './cohort-batch.ts';
+import { type CohortBatch, type CohortRows, cohortBatch, concerns, type LiveMessage } from './cohort-batch.ts';
 import { CohortIndex } from './cohort-index.ts';
 
 /** The end of a wait. */
@@ -54,7 +54,7 @@ interface Waiting {
 }
 
 /** Live lists of one group that wait with the same number of matches. All have seen the changes up to the end of the window. */
-class Stand {
+class Waiters {
   readonly group: PushGroup | null;
   count: number | null;
   readonly members = new Set<Waiting>();
@@ -71,7 +71,7 @@ class Stand {
     const isOne = message !== undefined && another === undefined;
     const next = message?.countAfter(count) ?? null;
     const prepared = isOne && this.group !== null ? this.group.prepare(message.live(next), message.upTo) : null;
-    // A member that is woken leaves the stand, and must know its count before the batch.
+    // A member that is woken leaves the group, and must know its count before the batch.
     const behind =
       prepared === null
         ? [...this.members]
@@ -110,32 +110,32 @@ const keptBytes = 4 * 1024 * 1024;
 
 export class Cohort {
   readonly kindId: number;
-  readonly shown: Shown;
+  readonly rows: CohortRows;
   readonly id: string;
-  readonly stands = new Map<PushGroup | null, Stand[]>();
+  readonly waiters = new Map<PushGroup | null, Waiters[]>();
   members = 0;
 
-  constructor(kindId: number, shown: Shown, id: string) {
+  constructor(kindId: number, rows: CohortRows, id: string) {
     this.kindId = kindId;
-    this.shown = shown;
+    this.rows = rows;
     this.id = id;
   }
 
-  stand(group: PushGroup | null, count: number | null): Stand {
-    const known = this.stands.get(group) ?? [];
-    const found = known.find((stand) => stand.count === count);
+  waitersOf(group: PushGroup | null, count: number | null): Waiters {
+    const known = this.waiters.get(group) ?? [];
+    const found = known.find((waiters) => waiters.count === count);
     if (found !== undefined) return found;
-    const stand = new Stand(group, count);
-    this.stands.set(group, [...known, stand]);
-    return stand;
+    const waiters = new Waiters(group, count);
+    this.waiters.set(group, [...known, waiters]);
+    return waiters;
   }
 
-  /** Forgets a stand without members. */
-  clear(stand: Stand): void {
-    if (stand.members.size > 0) return;
-    const others = this.stands.get(stand.group)?.filter((each) => each !== stand) ?? [];
-    if (others.length === 0) this.stands.delete(stand.group);
-    else this.stands.set(stand.group, others);
+  /** Forgets a group without members. */
+  clear(waiters: Waiters): void {
+    if (waiters.members.size > 0) return;
+    const others = this.waiters.get(waiters.group)?.filter((each) => each !== waiters) ?? [];
+    if (others.length === 0) this.waiters.delete(waiters.group);
+    else this.waiters.set(waiters.group, others);
   }
 }
 
@@ -160,9 +160,9 @@ export class Cohorts {
   }
 
   /** Adds a live list to its cohort. Each call needs one `leave`. */
-  join(kindId: number, shown: Shown): Cohort {
-    const id = `${kindId} ${shown.key} ${digestOf(shown)} ${scopeText(shown.scope)}`;
-    const cohort = this.#byId.get(id) ?? new Cohort(kindId, shown, id);
+  join(kindId: number, rows: CohortRows): Cohort {
+    const id = `${kindId} ${rows.key} ${digestOf(rows)} ${scopeText(rows.scope)}`;
+    const cohort = this.#byId.get(id) ?? new Cohort(kindId, rows, id);
     cohort.members += 1;
     if (cohort.members > 1) return cohort;
     this.#byId.set(id, cohort);
@@ -186,7 +186,7 @@ export class Cohorts {
     const key = `${epoch} ${from} ${upTo} ${cohort.id}`;
     const known = this.#batches.get(key);
     if (known !== undefined) return known;
-    const made = cohortBatch(cohort.shown, epoch, changes, upTo);
+    const made = cohortBatch(cohort.rows, epoch, changes, upTo);
     const weight = concerns(made) ? changes.reduce((sum, { size }) => sum + size, 0) : 1;
     this.#batches.set(key, made, weight);
     return made;
@@ -203,21 +203,21 @@ export class Cohorts {
     signal: AbortSignal,
     pushing: Pushing | null = null,
   ): Promise<Woken> {
-    const stand = cohort.stand(pushing?.group ?? null, count);
+    const waiters = cohort.waitersOf(pushing?.group ?? null, count);
     return new Promise((resolve) => {
       const waiting: Waiting = {
         seen: sequence,
         receiver: pushing?.receiver ?? null,
         wake: (woken) => {
-          if (!stand.members.delete(waiting)) return;
-          cohort.clear(stand);
+          if (!waiters.members.delete(waiting)) return;
+          cohort.clear(waiters);
           this.#waiting -= 1;
           signal.removeEventListener('abort', abort);
           resolve(woken);
         },
       };
       const abort = (): void => waiting.wake({ seen: sequence, batch: null, count });
-      stand.members.add(waiting);
+      waiters.members.add(waiting);
       this.#waiting += 1;
       signal.addEventListener('abort', abort, { once: true });
     });
@@ -228,10 +228,10 @@ export class Cohorts {
     const index = this.#indexes.get(kindId);
     if (index === undefined || stretch.changes.length === 0) return;
     for (const [cohort, changes] of index.find(stretch.changes)) {
-      if (cohort.stands.size === 0) continue;
+      if (cohort.waiters.size === 0) continue;
       const batch = this.batch(cohort, { ...stretch, changes });
       if (!concerns(batch)) continue;
-      for (const stand of [...cohort.stands.values()].flat()) stand.give(batch, stretch.from);
+      for (const waiters of [...cohort.waiters.values()].flat()) waiters.give(batch, stretch.from);
     }
   }
 
@@ -239,8 +239,10 @@ export class Cohorts {
   waits(kindId: number): readonly StandingWait[] {
     const cohorts = [...(this.#indexes.get(kindId)?.cohorts ?? [])];
     return cohorts
-      .flatMap((cohort) => [...cohort.stands.values()].flat())
-      .flatMap((stand) => [...stand.members].map((member) => ({ end: (seen: number) => stand.end(member, seen) })));
+      .flatMap((cohort) => [...cohort.waiters.values()].flat())
+      .flatMap((waiters) =>
+        [...waiters.members].map((member) => ({ end: (seen: number) => waiters.end(member, seen) })),
+      );
   }
 
   /** Ends the waits for a kind. @param seen all changes of the kind up to here were delivered */
@@ -252,7 +254,7 @@ export class Cohorts {
 /** By filter, because it is the same for each snapshot of a live list. */
 const digests = new WeakMap<object, string>();
 
-function digestOf({ filter }: Shown): string {
+function digestOf({ filter }: CohortRows): string {
   const known = digests.get(filter) ?? digest(filter, 'meant');
   digests.set(filter, known);
   return known;

@@ -25,7 +25,7 @@ import { must } from '../../base/must.ts';
 import type { CommittedChanges } from '../../store/types/change.ts';
 import type { Lease, Reader } from '../../store/types/lease.ts';
 import type { PageReader } from '../../store/types/page-reader.ts';
-import { type CohortBatch, concerns, type Shown } from '../cohort/cohort-batch.ts';
+import { type CohortBatch, type CohortRows, concerns } from '../cohort/cohort-batch.ts';
 import { type Cohort, Cohorts, type Pushing, type StandingWait } from '../cohort/cohorts.ts';
 import type { ChangeWindow } from '../log/change-window.ts';
 import { ChangeWindows } from '../log/change-windows.ts';
@@ -169,8 +169,8 @@ export class ChangeFeed {
   }
 
   /** Registers one more subscriber of the kind. */
-  join(kindId: number, shown: Shown): Membership {
-    const cohort = this.#cohorts.join(kindId, shown);
+  join(kindId: number, rows: CohortRows): Membership {
+    const cohort = this.#cohorts.join(kindId, rows);
     let left = false;
     const leave = (): void => {
       if (left) return;

@@ -4,7 +4,7 @@ import { isSameScope, type Scope, type Scopes } from '../../access/scope.ts';
 import { requireReady } from '../../query/read/readiness.ts';
 import { readView, type View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import type { LiveMessage, Shown } from '../cohort/cohort-batch.ts';
+import type { CohortRows, LiveMessage } from '../cohort/cohort-batch.ts';
 import type { Cohort } from '../cohort/cohorts.ts';
 import type { ChangeFeed, Membership } from '../feed/change-feed.ts';
 import { notYetSynced, whenReady } from '../feed/running-list.ts';
@@ -26,20 +26,20 @@ export interface Run {
 /** The cohort that a live list has joined in the feed. The id of its kind changes when the store file is rebuilt. */
 export class JoinedCohort {
   readonly #feed: ChangeFeed;
-  readonly #shown: Omit<Shown, 'scope'>;
+  readonly #rows: Omit<CohortRows, 'scope'>;
   #membership: Membership | null = null;
 
-  constructor(feed: ChangeFeed, shown: Omit<Shown, 'scope'>) {
+  constructor(feed: ChangeFeed, rows: Omit<CohortRows, 'scope'>) {
     this.#feed = feed;
-    this.#shown = shown;
+    this.#rows = rows;
   }
 
   join(kindId: number, scope: Scope): Cohort {
     const before = this.#membership;
-    const isSame = before?.cohort.kindId === kindId && isSameScope(before.cohort.shown.scope, scope);
+    const isSame = before?.cohort.kindId === kindId && isSameScope(before.cohort.rows.scope, scope);
     if (isSame) return before.cohort;
     // First in, then out: the feed forgets a kind without subscribers.
-    this.#membership = this.#feed.join(kindId, { ...this.#shown, scope });
+    this.#membership = this.#feed.join(kindId, { ...this.#rows, scope });
     before?.leave();
     return this.#membership.cohort;
   }

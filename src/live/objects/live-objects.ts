@@ -38,7 +38,7 @@ import {
   type LiveObjectsRequest,
   type ObjectsPosition,
   type Pulled,
-  type Sight,
+  type VisibleKinds,
   visibleIn,
 } from './objects-pull.ts';
 import { message, type Run, readKinds } from './objects-run.ts';
@@ -81,14 +81,14 @@ export async function* liveObjects(feed: ChangeFeed, given: LiveObjectsRequest):
   }
 }
 
-function successorOf({ epoch, sequence, sight, count }: ObjectsPosition): LiveStart {
-  return { at: 'place', cursor: { epoch, sequence, ...sight.marks }, totalCount: count, changed: false };
+function successorOf({ epoch, sequence, visibleKinds, count }: ObjectsPosition): LiveStart {
+  return { at: 'place', cursor: { epoch, sequence, ...visibleKinds.marks }, totalCount: count, changed: false };
 }
 
 /** The cohorts that the client has joined, one for each kind, and its waits in them. */
 class Waits {
   readonly #run: Run;
-  #sight: Sight | null = null;
+  #visibleKinds: VisibleKinds | null = null;
   #members: readonly Membership[] = [];
   #standing: StandingWaits;
 
@@ -102,11 +102,11 @@ class Waits {
    * @param seen those of the feed before the position was read
    */
   async forChanges(
-    { epoch, sequence, sight }: ObjectsPosition,
+    { epoch, sequence, visibleKinds }: ObjectsPosition,
     seen: Pick<ChangeFeed, 'wakes' | 'interruptions'>,
   ): Promise<void> {
     const { feed } = this.#run;
-    if (this.#sight !== sight) this.#join(sight);
+    if (this.#visibleKinds !== visibleKinds) this.#join(visibleKinds);
     for (const { cohort } of this.#members) {
       this.#standing.begin(cohort.id, (signal) =>
         feed.next(cohort, { epoch, sequence, count: null }, seen.interruptions, signal),
@@ -123,17 +123,17 @@ class Waits {
     this.#members = [];
   }
 
-  #join(sight: Sight): void {
+  #join(visibleKinds: VisibleKinds): void {
     const { feed, request } = this.#run;
     const before = this.#members;
     this.#standing.end();
     this.#standing = new StandingWaits(request.signal);
     // First in, then out: the feed forgets a kind without subscribers.
-    this.#members = followed(request, sight).map(({ kind, kindId, scope }) =>
+    this.#members = followed(request, visibleKinds).map(({ kind, kindId, scope }) =>
       feed.join(kindId, { key: kind.key, filter: request.filter, scope }),
     );
     for (const member of before) member.leave();
-    this.#sight = sight;
+    this.#visibleKinds = visibleKinds;
   }
 }
 
@@ -141,30 +141,32 @@ class Waits {
 async function* begin(run: Run): Messages<ObjectsPosition | null> {
   const { start } = run.request;
   if (start.at === 'snapshot') return yield* snapshot(run);
-  const store = await readKinds(run, start, async (lease, _view, sight, unsynced) => ({
+  const store = await readKinds(run, start, async (lease, _view, visibleKinds, unsynced) => ({
     epoch: lease.epoch,
     sequence: lease.revision,
-    floor: await floorOf(lease, run, sight),
-    sight,
+    floor: await floorOf(lease, run, visibleKinds),
+    visibleKinds,
     // Nothing was listed since the cursor either: the client holds none of them.
-    empty: start.at === 'now' ? new Set<string>() : await unchanged(lease, start.cursor, sight, unsynced),
+    empty: start.at === 'now' ? new Set<string>() : await unchanged(lease, start.cursor, visibleKinds, unsynced),
   }));
   if (store === null) return null;
-  const { epoch, sequence, sight, empty } = store;
+  const { epoch, sequence, visibleKinds, empty } = store;
   if (start.at === 'now') {
     yield message('SYNCED', store);
-    return { epoch, sequence, sight, count: null, empty };
+    return { epoch, sequence, visibleKinds, count: null, empty };
   }
   const { cursor } = start;
   const inLog = cursor.epoch === epoch && cursor.sequence <= sequence && cursor.sequence >= store.floor;
   // The cursor of a list is about all clusters. Rights that have changed meanwhile tell nothing about what its client holds.
   const whole = visibleIn(run.request, await run.whole.after(store));
   const clusters = clustersIn(run.request.filter);
-  const isSame = [...whole].every(([key, scope]) => isSameScope(scopeIn(scope, clusters), sight.visible.get(key)));
-  const fits = [sight.marks, ...(isSame ? [cursorMarks(whole)] : [])].some(
+  const isSame = [...whole].every(([key, scope]) =>
+    isSameScope(scopeIn(scope, clusters), visibleKinds.visible.get(key)),
+  );
+  const fits = [visibleKinds.marks, ...(isSame ? [cursorMarks(whole)] : [])].some(
     ({ scope, kinds }) => scope === cursor.scope && kinds === cursor.kinds,
   );
-  const position = { epoch, sequence: cursor.sequence, sight, empty };
+  const position = { epoch, sequence: cursor.sequence, visibleKinds, empty };
   if (inLog && fits && start.at === 'cursor') {
     yield message('SYNCED', position);
     return { ...position, count: null };
@@ -174,8 +176,8 @@ async function* begin(run: Run): Messages<ObjectsPosition | null> {
 }
 
 /** The highest floor of the kinds that are followed. */
-async function floorOf(lease: Lease, { request }: Run, sight: Sight): Promise<number> {
-  const floors = followed(request, sight).map(({ kindId }) => readLogFloor(lease, kindId));
+async function floorOf(lease: Lease, { request }: Run, visibleKinds: VisibleKinds): Promise<number> {
+  const floors = followed(request, visibleKinds).map(({ kindId }) => readLogFloor(lease, kindId));
   return Math.max(0, ...(await Promise.all(floors)));
 }
 
@@ -183,7 +185,7 @@ async function floorOf(lease: Lease, { request }: Run, sight: Sight): Promise<nu
 async function unchanged(
   lease: Lease,
   { epoch, sequence }: LiveCursor,
-  { kindIds }: Sight,
+  { kindIds }: VisibleKinds,
   keys: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (keys.length === 0 || epoch !== lease.epoch) return new Set();

@@ -54,9 +54,9 @@ const followed: readonly (readonly string[])[] = [[things, gears], [things, gear
 const sightOf = new Map(
   followed.flatMap((keys) =>
     [null, ['west']].flatMap((within) =>
-      sights.map((sight) => {
-        const visible = new Map(keys.map((key) => [key, scopeIn(sight.of(key), within)]));
-        return [JSON.stringify([keys, within, cursorMarks(visible)]), sight] as const;
+      sights.map((visibleKinds) => {
+        const visible = new Map(keys.map((key) => [key, scopeIn(visibleKinds.of(key), within)]));
+        return [JSON.stringify([keys, within, cursorMarks(visible)]), visibleKinds] as const;
       }),
     ),
   ),
@@ -80,7 +80,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
     const feed = new ChangeFeed(fixture.reader, silentLogger, { maxChanges: 10, batch: 4, pages });
     onTestFinished(() => feed.close());
     let listening = fixture.writer().onCommit((commit) => feed.wake(commit));
-    let sight = must(sights[0], 'a sight');
+    let visibleKinds = must(sights[0], 'a visibleKinds');
 
     const history = new TableHistory(fixture);
     const expectedAt = (revision: number, keys: readonly string[], filter: Filter, seen: Scopes): Held | null =>
@@ -97,7 +97,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
             isOptional,
           })),
           filter,
-          rights: { at: async () => sight, after: () => sight },
+          rights: { at: async () => visibleKinds, after: () => visibleKinds },
           start,
           projection: 'whole',
           signal,
@@ -155,7 +155,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
       }
       await history.note();
       if (random() < 0.05) {
-        sight = pick(sights);
+        visibleKinds = pick(sights);
         feed.interrupt();
       }
     };
@@ -185,7 +185,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
     feed.wake();
     await Promise.all(
       subscribers.map(({ keys, filter, checked }) =>
-        checked.drain(must(expectedAt(revision, keys, filter, sight), 'the last revision was noted')),
+        checked.drain(must(expectedAt(revision, keys, filter, visibleKinds), 'the last revision was noted')),
       ),
     );
     await Promise.all(subscribers.map(({ checked }) => checked.leave()));

@@ -36,7 +36,7 @@ export interface LiveObjectsRequest extends Omit<LiveRequest, 'kind' | 'clusters
 }
 
 /** What the client sees of the kinds. */
-export interface Sight {
+export interface VisibleKinds {
   /** The rows that the caller may see, by resourceKey. */
   readonly visible: ReadonlyMap<string, Scope>;
   readonly kindIds: ReadonlyMap<string, number>;
@@ -47,7 +47,7 @@ export interface Sight {
 export interface ObjectsPosition {
   readonly epoch: string;
   readonly sequence: number;
-  readonly sight: Sight;
+  readonly visibleKinds: VisibleKinds;
   readonly count: number | null;
   /** Kinds of which the client surely holds no object. */
   readonly empty: ReadonlySet<string>;
@@ -74,10 +74,13 @@ export interface Followed {
 }
 
 /** The kinds of which the caller may see something. */
-export function followed({ kinds }: Pick<LiveObjectsRequest, 'kinds'>, sight: Sight): readonly Followed[] {
+export function followed(
+  { kinds }: Pick<LiveObjectsRequest, 'kinds'>,
+  visibleKinds: VisibleKinds,
+): readonly Followed[] {
   return kinds.flatMap(({ kind }) => {
-    const scope = sight.visible.get(kind.key) ?? noRows;
-    const kindId = sight.kindIds.get(kind.key);
+    const scope = visibleKinds.visible.get(kind.key) ?? noRows;
+    const kindId = visibleKinds.kindIds.get(kind.key);
     return scope.rows === 'none' || kindId === undefined ? [] : [{ kind, kindId, scope }];
   });
 }
@@ -97,9 +100,9 @@ export async function pull(
   const { epoch, sequence } = position;
   if (lease.epoch !== epoch) return 'gap';
   const scopes = await request.rights.at(lease);
-  const sight = sameSight(position.sight, visibleIn(request, scopes));
-  const steady = followed(request, sight).filter(({ kind, scope }) =>
-    isSameScope(scope, position.sight.visible.get(kind.key)),
+  const visibleKinds = sameVisibleKinds(position.visibleKinds, visibleIn(request, scopes));
+  const steady = followed(request, visibleKinds).filter(({ kind, scope }) =>
+    isSameScope(scope, position.visibleKinds.visible.get(kind.key)),
   );
   const read = await readKinds(lease, request, steady, sequence);
   if (read === 'gap') return 'gap';
@@ -107,13 +110,18 @@ export async function pull(
   if (folded === 'gap') return 'gap';
   const { upTo } = folded;
   const isWhole = upTo === lease.revision;
-  const others = await othersNow(lease, request, position, { sight, scopes, joining: folded.joining, isWhole });
+  const others = await othersNow(lease, request, position, { visibleKinds, scopes, joining: folded.joining, isWhole });
   if (others === 'gap' || (upTo <= sequence && !isWhole)) return 'gap';
   const changes = [...folded.changes, ...others];
   const count = position.count === null ? null : position.count + countDelta(changes);
   const added = new Set(changes.flatMap(({ type, identity }) => (type === 'ADDED' ? identity.key : [])));
   const empty = added.size === 0 ? position.empty : new Set([...position.empty].filter((key) => !added.has(key)));
-  return { position: { epoch, sequence: upTo, sight, count, empty }, changes, isWhole, revision: lease.revision };
+  return {
+    position: { epoch, sequence: upTo, visibleKinds, count, empty },
+    changes,
+    isWhole,
+    revision: lease.revision,
+  };
 }
 
 /** The changes of these kinds after `sequence`, complete up to `upTo`. `gap` if the log does not reach back. */
@@ -178,14 +186,14 @@ function foldKinds(
 async function othersNow(
   lease: Lease,
   request: LiveObjectsRequest,
-  { epoch, sequence, sight: before }: ObjectsPosition,
+  { epoch, sequence, visibleKinds: before }: ObjectsPosition,
   {
-    sight,
+    visibleKinds,
     scopes,
     joining,
     isWhole,
   }: {
-    readonly sight: Sight;
+    readonly visibleKinds: VisibleKinds;
     readonly scopes: Scopes;
     readonly joining: readonly Followed[];
     readonly isWhole: boolean;
@@ -194,7 +202,9 @@ async function othersNow(
   const { kinds, filter, projection } = request;
   const scopeBefore = (key: string): Scope => before.visible.get(key) ?? noRows;
   const moving =
-    sight === before ? [] : kinds.filter(({ kind: { key } }) => !isSameScope(scopeBefore(key), sight.visible.get(key)));
+    visibleKinds === before
+      ? []
+      : kinds.filter(({ kind: { key } }) => !isSameScope(scopeBefore(key), visibleKinds.visible.get(key)));
   if (moving.length > 0 && !isWhole) return 'gap';
   const changes: LiveChange[] = [];
   for (const of of joining) {
@@ -203,7 +213,7 @@ async function othersNow(
     changes.push(...rows);
   }
   for (const { kind } of moving) {
-    const place = { epoch, sequence, kindId: must(sight.kindIds.get(kind.key), 'the id of a kind') };
+    const place = { epoch, sequence, kindId: must(visibleKinds.kindIds.get(kind.key), 'the id of a kind') };
     const scope = { before: scopeBefore(kind.key), after: scopes };
     const move = await moveScope(lease, { kind, filter, projection }, place, scope, () => request.now());
     if (move === 'gap') return 'gap';
@@ -232,8 +242,8 @@ export function visibleIn({ kinds }: Pick<LiveObjectsRequest, 'kinds'>, scopes: 
   return new Map(kinds.map(({ kind: { key } }) => [key, scopes.of(key, 'watch')]));
 }
 
-/** The sight with these scopes; the same object if they are equal. */
-function sameSight(sight: Sight, visible: ReadonlyMap<string, Scope>): Sight {
-  const equal = [...visible].every(([key, scope]) => isSameScope(scope, sight.visible.get(key)));
-  return equal ? sight : { ...sight, visible, marks: cursorMarks(visible) };
+/** The visible kinds with these scopes; the same object if they are equal. */
+function sameVisibleKinds(visibleKinds: VisibleKinds, visible: ReadonlyMap<string, Scope>): VisibleKinds {
+  const equal = [...visible].every(([key, scope]) => isSameScope(scope, visibleKinds.visible.get(key)));
+  return equal ? visibleKinds : { ...visibleKinds, visible, marks: cursorMarks(visible) };
 }

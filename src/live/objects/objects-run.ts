@@ -12,7 +12,7 @@ import {
   type FollowedKind,
   type LiveObjectsRequest,
   type ObjectsPosition,
-  type Sight,
+  type VisibleKinds,
   visibleIn,
 } from './objects-pull.ts';
 
@@ -31,10 +31,14 @@ export interface Run {
 
 export function message(
   phase: LiveMessage['phase'],
-  { epoch, sequence, sight }: Pick<ObjectsPosition, 'epoch' | 'sequence'> & { readonly sight?: Sight },
+  {
+    epoch,
+    sequence,
+    visibleKinds,
+  }: Pick<ObjectsPosition, 'epoch' | 'sequence'> & { readonly visibleKinds?: VisibleKinds },
   rest: Partial<Pick<LiveMessage, 'totalCount' | 'changes' | 'reset'>> = {},
 ): LiveMessage {
-  const cursor = writeLiveCursor({ epoch, sequence, ...sight?.marks });
+  const cursor = writeLiveCursor({ epoch, sequence, ...visibleKinds?.marks });
   return { phase, reset: false, cursor, totalCount: null, changes: [], ...rest };
 }
 
@@ -42,7 +46,13 @@ export function message(
 export function readKinds<T>(
   run: Run,
   start: LiveStart,
-  read: (lease: Lease, view: View, sight: Sight, unsynced: readonly string[], scopes: Scopes) => Promise<T>,
+  read: (
+    lease: Lease,
+    view: View,
+    visibleKinds: VisibleKinds,
+    unsynced: readonly string[],
+    scopes: Scopes,
+  ) => Promise<T>,
 ): Promise<T | null> {
   const { request } = run;
   return whenReady(run, {

@@ -16,14 +16,14 @@ import {
   followed,
   type LiveObjectsRequest,
   type ObjectsPosition,
-  type Sight,
+  type VisibleKinds,
   visibleIn,
 } from './objects-pull.ts';
 import { message, type Run, readKinds } from './objects-run.ts';
 
 /** The matches of all kinds at one revision. */
 interface TakenObjects extends TakenSnapshot {
-  readonly sight: Sight;
+  readonly visibleKinds: VisibleKinds;
   readonly parts: readonly Part[];
 }
 
@@ -45,13 +45,13 @@ export async function* snapshot(run: Run): Messages<ObjectsPosition | null> {
     (of) => senderOf(run, of),
   );
   if (joined === null) return null;
-  const { epoch, revision: sequence, sight, parts, objects } = joined.shared.taken;
+  const { epoch, revision: sequence, visibleKinds, parts, objects } = joined.shared.taken;
   const count = objects.length;
   const held = new Set(parts.flatMap(({ of, matches }) => (matches.objects.length === 0 ? [] : of.kind.key)));
-  const empty = new Set([...sight.visible.keys()].filter((key) => !held.has(key)));
+  const empty = new Set([...visibleKinds.visible.keys()].filter((key) => !held.has(key)));
   request.check(again);
-  yield message('SYNCED', { epoch, sequence, sight }, { totalCount: count, reset: count === 0 });
-  return { epoch, sequence, sight, count, empty };
+  yield message('SYNCED', { epoch, sequence, visibleKinds }, { totalCount: count, reset: count === 0 });
+  return { epoch, sequence, visibleKinds, count, empty };
 }
 
 interface JoinedSnapshot {
@@ -62,16 +62,16 @@ function joinSnapshot({ feed, request, question: asked }: Run) {
   return async (
     lease: Lease,
     view: View,
-    sight: Sight,
+    visibleKinds: VisibleKinds,
     _unsynced: readonly string[],
     scopes: Scopes,
   ): Promise<JoinedSnapshot> => {
-    const texts = [...sight.visible].map(([key, scope]) => `${key} ${scopeText(scope)}`).sort();
+    const texts = [...visibleKinds.visible].map(([key, scope]) => `${key} ${scopeText(scope)}`).sort();
     const question = ['objects', asked, request.chunk, ...texts].join(' ');
     const take = async (): Promise<TakenObjects> => {
       const parts: Part[] = [];
       let from = 0;
-      for (const of of followed(request, sight)) {
+      for (const of of followed(request, visibleKinds)) {
         const { kind, kindId } = of;
         const matches = await takeMatches(lease, view, kindId, scopes, { kind, filter: request.filter });
         parts.push({ of, matches, from });
@@ -83,7 +83,7 @@ function joinSnapshot({ feed, request, question: asked }: Run) {
           for (const { matches } of parts) matches.objects.letGo();
         },
       };
-      return { epoch: lease.epoch, revision: lease.revision, sight, parts, objects };
+      return { epoch: lease.epoch, revision: lease.revision, visibleKinds, parts, objects };
     };
     return { shared: await feed.snapshots.join(lease, question, take) };
   };
@@ -95,7 +95,7 @@ function senderOf({ feed, request }: Run, { shared: { taken } }: JoinedSnapshot)
     check: () => request.check({ at: 'snapshot' }),
     async seesTheSame(sequence) {
       const visible = visibleIn(request, await request.rights.after({ epoch: taken.epoch, sequence }));
-      return [...visible].every(([key, scope]) => isSameScope(scope, taken.sight.visible.get(key)));
+      return [...visible].every(([key, scope]) => isSameScope(scope, taken.visibleKinds.visible.get(key)));
     },
     read: (from, end) => feed.lease((lease) => readChunk(lease, request, taken, from, end)),
   };

@@ -10,7 +10,7 @@ import { isSameScope, scopeText } from '../../access/scope.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { LiveMessage } from '../cohort/cohort-batch.ts';
 import { orStopped } from '../feed/running-list.ts';
-import { type ObjectsPosition, type Pulled, pull, type Sight, visibleIn } from './objects-pull.ts';
+import { type ObjectsPosition, type Pulled, pull, type VisibleKinds, visibleIn } from './objects-pull.ts';
 import { message, type Run } from './objects-run.ts';
 
 /**
@@ -22,8 +22,17 @@ export async function sharedPull(run: Run, position: ObjectsPosition, wakes: num
   const from: ObjectsPosition = position.count === null ? position : { ...position, count: 0 };
   const work = (lease: Lease): Promise<Pulled | 'gap'> => pull(lease, request, from);
   const own = (): Promise<Pulled | 'gap' | null> => orStopped(run, feed.lease(work, request.signal));
-  const { epoch, sequence, sight, empty, count } = from;
-  const key = ['pull', question, epoch, sequence, wakes, sightText(sight), [...empty].sort().join(), count].join(' ');
+  const { epoch, sequence, visibleKinds, empty, count } = from;
+  const key = [
+    'pull',
+    question,
+    epoch,
+    sequence,
+    wakes,
+    textOfVisible(visibleKinds),
+    [...empty].sort().join(),
+    count,
+  ].join(' ');
   // A change that no signal has told yet ended the wait. The kept pull does not have it.
   if (run.lastPull === key) return own();
   run.lastPull = key;
@@ -35,7 +44,7 @@ export async function sharedPull(run: Run, position: ObjectsPosition, wakes: num
   // The rights of another caller may have decided.
   if (pulled === 'gap') return own();
   const visible = visibleIn(request, await request.rights.after({ epoch, sequence: pulled.revision }));
-  const shown = pulled.position.sight.visible;
+  const shown = pulled.position.visibleKinds.visible;
   return [...visible].every(([each, scope]) => isSameScope(scope, shown.get(each))) ? pulled : own();
 }
 
@@ -57,15 +66,15 @@ export function messageOf(pulled: Pulled, count: number | null): LiveMessage {
   return made;
 }
 
-const texts = new WeakMap<Sight, string>();
+const texts = new WeakMap<VisibleKinds, string>();
 
-function sightText(sight: Sight): string {
+function textOfVisible(visibleKinds: VisibleKinds): string {
   const known =
-    texts.get(sight) ??
-    [...sight.visible]
+    texts.get(visibleKinds) ??
+    [...visibleKinds.visible]
       .map(([key, scope]) => `${key} ${scopeText(scope)}`)
       .sort()
       .join(' ');
-  texts.set(sight, known);
+  texts.set(visibleKinds, known);
   return known;
 }

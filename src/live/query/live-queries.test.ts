@@ -5,9 +5,9 @@ import { ManualClock } from '../../../test/kit/manual-clock.ts';
 import { must } from '../../base/must.ts';
 import { kindState, stateStatement } from '../../query/read/kind-state.ts';
 import { readLayouts } from '../../store/read/layout.ts';
-import type { Member, Step } from './cohort.ts';
 import { LiveQueries } from './live-queries.ts';
 import type { LiveRun } from './live-run.ts';
+import type { Member, Step } from './query-cohort.ts';
 import { watchedChanges } from './watched-changes.ts';
 
 const never = new AbortController().signal;

@@ -11,7 +11,7 @@ import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { isUnchanged, type KindState, stateStatement } from '../../query/read/kind-state.ts';
 import type { CommittedChanges } from '../../store/types/change.ts';
 import type { Reader } from '../../store/types/lease.ts';
-import { type ChangeSource, Cohort, type CohortParts, type Touched } from './cohort.ts';
+import { type ChangeSource, type CohortParts, QueryCohort, type Touched } from './query-cohort.ts';
 
 interface LiveQueriesOptions {
   readonly changes: ChangeSource;
@@ -42,7 +42,7 @@ export interface LiveQueriesFacts {
 
 export class LiveQueries {
   readonly #parts: CohortParts;
-  readonly #cohorts = new Map<string, Cohort<unknown>>();
+  readonly #cohorts = new Map<string, QueryCohort<unknown>>();
   readonly #byKind = new Map<number, Set<Touched>>();
   /** Those that depend on every kind. */
   readonly #ofAny = new Set<Touched>();
@@ -69,15 +69,15 @@ export class LiveQueries {
   }
 
   /** Joins a cohort. @returns the cohort, and a function that leaves it. */
-  join<R>({ key, scopesId, user, throttle }: CohortOf): { readonly cohort: Cohort<R>; leave(): void } {
+  join<R>({ key, scopesId, user, throttle }: CohortOf): { readonly cohort: QueryCohort<R>; leave(): void } {
     const id = JSON.stringify([key, scopesId, user, throttle]);
-    let cohort = this.#cohorts.get(id) as Cohort<R> | undefined;
+    let cohort = this.#cohorts.get(id) as QueryCohort<R> | undefined;
     if (cohort === undefined) {
-      const made = new Cohort<R>(this.#parts, scopesId, throttle, () => {
+      const made = new QueryCohort<R>(this.#parts, scopesId, throttle, () => {
         if (this.#cohorts.get(id) === made) this.#cohorts.delete(id);
       });
       if (user !== null) made.forOneUser();
-      this.#cohorts.set(id, made as Cohort<unknown>);
+      this.#cohorts.set(id, made as QueryCohort<unknown>);
       cohort = made;
     }
     const leave = cohort.join();

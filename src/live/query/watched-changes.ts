@@ -1,7 +1,7 @@
 /** The changes of a filter's objects in the change feed, as live queries look at them. */
 import { allRows, type Scope } from '../../access/scope.ts';
 import type { Filter } from '../../query/plan/filter.ts';
-import type { ChangeSource } from './cohort.ts';
+import type { ChangeSource } from './query-cohort.ts';
 
 /** The change feed. @typeParam C its subscribers with the same filter and scope. */
 interface Feed<C> {
@@ -9,7 +9,7 @@ interface Feed<C> {
   readonly closed: boolean;
   join(
     kindId: number,
-    shown: { readonly key: string; readonly filter: Filter; readonly scope: Scope },
+    rows: { readonly key: string; readonly filter: Filter; readonly scope: Scope },
   ): { readonly cohort: C; leave(): void };
   next(
     cohort: C,

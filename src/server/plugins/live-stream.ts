@@ -20,8 +20,8 @@ import { requireFit } from '../../graphql/generation/subscribe.ts';
 import type { AnswerPlan, PlannedDocument } from '../../graphql/prepared/answer-plan.ts';
 import type { PreparedAnswer, PreparedAnswers } from '../../graphql/prepared/prepared-answers.ts';
 import { filteredLists, planOf } from '../../graphql/prepared/prepared-queries.ts';
-import type { Cohort, Member } from '../../live/query/cohort.ts';
 import type { LiveRun, WatchedList } from '../../live/query/live-run.ts';
+import type { Member, QueryCohort } from '../../live/query/query-cohort.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { codeOfThrown } from './coded-error.ts';
 import type { Result } from './message-stream.ts';
@@ -53,7 +53,7 @@ interface LiveStreamParts {
 const over = new Error('the live query is over');
 
 interface Joined {
-  readonly cohort: Cohort<Result>;
+  readonly cohort: QueryCohort<Result>;
   readonly generation: Generation;
   readonly isOwn: boolean;
   leave(): void;

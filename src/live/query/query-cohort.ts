@@ -105,7 +105,7 @@ interface Waiting<R> {
   readonly fail: (error: unknown) => void;
 }
 
-export class Cohort<R> implements Touched {
+export class QueryCohort<R> implements Touched {
   readonly scopesId: string;
   readonly #parts: CohortParts;
   readonly #throttle: number;
