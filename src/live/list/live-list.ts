@@ -30,7 +30,7 @@ import { readLogFloor } from '../../store/read/changes.ts';
 import type { CohortMessage } from '../cohort/cohort-batch.ts';
 import type { ChangeFeed } from '../feed/change-feed.ts';
 import { type Messages, orStopped, stopped } from '../feed/running-list.ts';
-import { nowhere, scopeMark } from '../log/live-cursor.ts';
+import { isInLog, nowhere, scopeMark } from '../log/live-cursor.ts';
 import { moveScope } from '../snapshot/scope-move.ts';
 import { JoinedCohort, message, type Run, readKind } from './list-run.ts';
 import { snapshot } from './list-snapshot.ts';
@@ -115,12 +115,11 @@ async function* begin(run: Run): Messages<LivePosition | null> {
     return { epoch, sequence: store.sequence, kindId, visible, count: null };
   }
   const { cursor } = start;
-  const inLog = cursor.epoch === epoch && cursor.sequence <= store.sequence && cursor.sequence >= store.floor;
   // The cursor of a list is about all clusters. Rights that have changed meanwhile tell nothing about what its client holds.
   const { kind, filter } = run.request;
   const whole = (await run.whole.after(store)).of(kind.key, 'watch');
   const isOfAll = isSameScope(scopeIn(whole, clustersIn(filter)), visible) && scopeMark(whole) === cursor.scope;
-  const continues = inLog && (isOfAll || scopeMark(visible) === cursor.scope);
+  const continues = isInLog(cursor, store) && (isOfAll || scopeMark(visible) === cursor.scope);
   if (continues && start.at === 'cursor') {
     yield message('SYNCED', cursor, visible);
     return { ...cursor, kindId, visible, count: null };

@@ -67,6 +67,14 @@ function digestOf(value: unknown): string {
 /** Less than the sequence number of every change. */
 export const nowhere = -1;
 
+/** Can the log continue the cursor? @param log the newest change of the store, and the oldest position from which the log is whole */
+export function isInLog(
+  { epoch, sequence }: LiveCursor,
+  log: { readonly epoch: string; readonly sequence: number; readonly floor: number },
+): boolean {
+  return epoch === log.epoch && sequence <= log.sequence && sequence >= log.floor;
+}
+
 /** The cursor of one kind as opaque text. @param scope the rows that the caller may see. */
 export function encodeLiveCursor({ epoch, sequence }: LiveCursor, scope: Scope = allRows): string {
   const mark = scopeMark(scope);

@@ -31,7 +31,7 @@ import type { Lease } from '../../store/types/lease.ts';
 import type { ChangeFeed, Membership } from '../feed/change-feed.ts';
 import { type Messages, stopped } from '../feed/running-list.ts';
 import type { LiveStart } from '../list/live-request.ts';
-import { cursorMarks, type LiveCursor, nowhere } from '../log/live-cursor.ts';
+import { cursorMarks, isInLog, type LiveCursor, nowhere } from '../log/live-cursor.ts';
 import { StandingWaits } from '../signals/standing-waits.ts';
 import {
   followed,
@@ -156,7 +156,6 @@ async function* begin(run: Run): Messages<ObjectsPosition | null> {
     return { epoch, sequence, visibleKinds, count: null, empty };
   }
   const { cursor } = start;
-  const inLog = cursor.epoch === epoch && cursor.sequence <= sequence && cursor.sequence >= store.floor;
   // The cursor of a list is about all clusters. Rights that have changed meanwhile tell nothing about what its client holds.
   const whole = visibleIn(run.request, await run.whole.after(store));
   const clusters = clustersIn(run.request.filter);
@@ -167,11 +166,12 @@ async function* begin(run: Run): Messages<ObjectsPosition | null> {
     ({ scope, kinds }) => scope === cursor.scope && kinds === cursor.kinds,
   );
   const position = { epoch, sequence: cursor.sequence, visibleKinds, empty };
-  if (inLog && fits && start.at === 'cursor') {
+  if (isInLog(cursor, store) && fits && start.at === 'cursor') {
     yield message('SYNCED', position);
     return { ...position, count: null };
   }
-  if (inLog && fits && start.at === 'place' && !start.changed) return { ...position, count: start.totalCount };
+  if (isInLog(cursor, store) && fits && start.at === 'place' && !start.changed)
+    return { ...position, count: start.totalCount };
   return yield* afterGap(run, epoch);
 }
 
