@@ -1,5 +1,5 @@
 /**
- * Admission: every operation passes through it, over HTTP, WebSocket or as a prepared answer.
+ * Admission: every operation passes through it, over HTTP, WebSocket and event streams, as a prepared answer, and at every door.
  *
  *   credentials, address              -> admit          authenticates the caller; an AdmittedRequest counts what it has in flight,
  *                                                       charges its cost, and tells the audit (admitted-request.ts)

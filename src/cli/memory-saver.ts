@@ -2,7 +2,7 @@
  * Turns V8's memory saver mode off while the process has its usual size.
  *
  *   start, first sync   on: from the command line
- *   synced              off: V8 keeps optimized code and young generations, which makes pages a tenth faster
+ *   synced              off: V8 keeps optimized code and young generations, so pages are made faster
  *   96 MiB above usual  on: each collection gives memory back to the system
  *   below it again      off
  *

@@ -1,4 +1,4 @@
-/** Every transport authenticates the caller: HTTP through Yoga, prepared answers, WebSocket. */
+/** Every entry point authenticates the caller: HTTP through Yoga, prepared answers, WebSocket. */
 import { createClient } from 'graphql-ws';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';

@@ -201,7 +201,7 @@ export const catalogue: readonly Fault[] = [
   {
     number: 21,
     title: 'Another cluster answers at the same address',
-    holds: 'The stored objects are removed. Subscribers get RESET.',
+    holds: 'The stored objects are removed. The change log gets RESET, and subscribers get GAP.',
     tests: [
       refusals('F21: another cluster behind the same address: the store is emptied, and subscribers are told by RESET'),
       on('src/ingest/thread/ingest-host.test.ts')(

@@ -110,6 +110,7 @@ test('every door tells its denials to the audit', async () => {
   expect(metrics.status).toBe(403);
   const unknown = await fetch(gateway.url.replace('/graphql', '/metrics'));
   expect(unknown.status).toBe(401);
+  expect(unknown.headers.get('www-authenticate')).toBe('Bearer');
   const readiness = await fetch(gateway.url.replace('/graphql', '/readyz'));
   expect(await readiness.json()).toEqual({ ready: true, status: 'ready' });
   const detailed = await fetch(gateway.url.replace('/graphql', '/readyz'), {

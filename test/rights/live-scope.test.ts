@@ -48,7 +48,7 @@ test.each([
   ['all objects', allRows],
   ['more objects', some('a', 'b', 'c')],
   ['other objects', some('b')],
-])('a cursor of a caller who sees %s gives GAP and a new snapshot', async (_of, scope) => {
+])('a cursor of a caller who sees %s gives GAP and a new snapshot [T5] [L3]', async (_of, scope) => {
   const { start, see } = await world(['a', 'b', 'c'], scope);
   const { cursor } = await until(start({ at: 'snapshot' }), new LiveClient(), 'SYNCED');
   see(some('a'));

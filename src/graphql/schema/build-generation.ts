@@ -5,7 +5,8 @@
  * in steps (src/base/steps.ts). It consists of attempts:
  *
  *   parts   of every kind, reused or made (kind-parts.ts)
- *   join    root fields and types of all kinds are put together; a name that two kinds have belongs to the first
+ *   join    root fields and types of all kinds are put together; a second kind with a name that is there is left out; the names of kinds
+ *           are made unique before (src/catalog/names/name-claims.ts)
  *
  * A kind that fails is left out with a diagnostic, and the next attempt begins without it. Other kinds are unaffected. The parts
  * of an attempt are kept for the next attempt and for the next generation, even if the build is cancelled.

@@ -70,7 +70,7 @@ export function listRoot(
   };
 }
 
-/** A connection over one or several kinds, as src/reads/list.ts reads it. */
+/** A connection over one or several kinds, as src/reads/lists/list.ts reads it. */
 export function list(
   operation: Operation,
   kinds: readonly CatalogKind[],

@@ -73,7 +73,7 @@ test('one snapshot of all kinds, and then the changes of each, with one cursor',
   });
 });
 
-test('a cursor goes on for all kinds: of a message, and of the list', async () => {
+test('a cursor goes on for all kinds: of a message, and of the list [T4]', async () => {
   const { subscribe, apply, query } = await world();
   const { cursor } = await until(await subscribe(text, both), 'SYNCED');
   const { data } = await query(`{ objects(kinds: ["ExampleComWidget", "${gadgets}"]) { changesCursor } }`);

@@ -3,7 +3,7 @@
  * orders, live phases and the types of `resources`. It is written with Pothos.
  *
  * The kinds' types (src/graphql/schema/kind-types.ts) are plain graphql-js objects that refer to the static types by name. A
- * cluster may serve a thousand kinds, and Pothos takes several times as long for each type.
+ * cluster may serve a thousand kinds, and Pothos takes several times as long for each field (docs/architecture.md).
  */
 
 import SchemaBuilder from '@pothos/core';

@@ -1,4 +1,4 @@
-/** A door of 20 lines: who calls, limits, cost, audit, refusals, and a kind in its first sync are not its business. */
+/** A short door: who calls, limits, cost, audit, refusals, and a kind in its first sync are not its business. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';

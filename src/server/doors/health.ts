@@ -5,7 +5,7 @@
  *   /readyz    may it serve, and what is the state of its kinds everybody; details for callers who may observe
  *   /metrics   the metrics                                      callers who may observe
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Caller } from '../../access/caller.ts';
 import type { Admission } from '../../admission/admission.ts';
 import type { Arrival } from '../../admission/admitted-request.ts';
@@ -16,6 +16,7 @@ import type { Metrics } from '../health/metrics.ts';
 import type { Readiness } from '../health/readiness.ts';
 import { encodeBody } from '../negotiation/compression.ts';
 import { arrivalOf } from '../negotiation/credentials.ts';
+import { refusedCallers } from '../plugins/admission-plugin.ts';
 import { type Door, jsonType } from './door.ts';
 
 interface HealthParts {
@@ -65,8 +66,8 @@ export function healthDoors({ admission, drain, mayObserve, readiness, metrics }
     async answer(request, response) {
       const refusal = await refusalOf(request, { path: '/metrics' });
       if (refusal === null) return sendText(request, response, 200, metrics.contentType, await metrics.text());
-      const status = refusal.code === 'UNAUTHENTICATED' ? 401 : 403;
-      await sendJson(request, response, status, { error: refusal.message });
+      const { status = 403, headers } = refusedCallers[refusal.code] ?? {};
+      await sendJson(request, response, status, { error: refusal.message }, headers as OutgoingHttpHeaders);
     },
   };
   return [health, ready, served];
@@ -77,8 +78,9 @@ export function sendJson(
   response: ServerResponse,
   status: number,
   body: object,
+  more: OutgoingHttpHeaders = {},
 ): Promise<void> {
-  return sendText(request, response, status, jsonType, `${JSON.stringify(body)}\n`);
+  return sendText(request, response, status, jsonType, `${JSON.stringify(body)}\n`, more);
 }
 
 async function sendText(
@@ -87,7 +89,8 @@ async function sendText(
   status: number,
   type: string,
   text: string,
+  more: OutgoingHttpHeaders = {},
 ): Promise<void> {
   const coded = await encodeBody(text, Buffer.byteLength(text), headers['accept-encoding']);
-  response.writeHead(status, { 'content-type': type, ...coded.headers }).end(coded.body);
+  response.writeHead(status, { 'content-type': type, ...more, ...coded.headers }).end(coded.body);
 }
