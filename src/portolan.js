@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --v8-pool-size=1 --max-semi-space-size=16 --memory-saver-mode
+#!/usr/bin/env -S node --v8-pool-size=1 --max-semi-space-size=16
 /**
  * The entry point: `portolan` on the command line. It is plain JavaScript, because an older Node cannot parse TypeScript and could not
  * report its version otherwise.
@@ -22,8 +22,8 @@
  * `--max-semi-space-size=16`: Node 24 lets the young generation of the main thread grow to 128 MB. A busy gateway keeps the buffers of
  * sent messages until it is full. The unit is a megabyte.
  *
- * `--memory-saver-mode`: V8 otherwise keeps the memory of a heap that was large once, of each of the seven threads. `serve` turns it off
- * while the process has its usual size (cli/memory-saver.ts).
+ * `--memory-saver-mode`: `serve` turns it on and off (cli/memory-saver.ts). The mode that was on and is off again has another key of the
+ * cache than the mode that never was on. So it is turned on and off before the cache is opened.
  */
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -33,6 +33,7 @@ const major = Number(process.versions.node.split('.')[0]);
 if (major >= 24) {
   setFlagsFromString('--no-wasm-code-gc');
   setFlagsFromString('--heap-growing-percent=100');
+  for (const mode of ['--memory-saver-mode', '--no-memory-saver-mode']) setFlagsFromString(mode);
   const cacheFolder = fileURLToPath(new URL('../node_modules/.cache/portolan', import.meta.url));
   const { directory } = module.enableCompileCache(process.env.NODE_COMPILE_CACHE || cacheFolder);
   // Worker threads read the folder from the environment.

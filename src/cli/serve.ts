@@ -51,10 +51,7 @@ export async function serve(loaded: LoadedConfig): Promise<number> {
   return runUntilSignal(
     async (signal) => {
       const gateway = await start(signal);
-      gateway.synced.then(
-        () => saveMemory(systemClock, over.signal, log),
-        () => {},
-      );
+      void saveMemory(systemClock, over.signal, log, gateway.synced);
       return gateway;
     },
     log,

@@ -1,4 +1,4 @@
-/** Every entry point authenticates the caller: HTTP through Yoga, prepared answers, WebSocket. */
+/** HTTP through Yoga, prepared answers and WebSocket authenticate the caller. */
 import { createClient } from 'graphql-ws';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';

@@ -32,7 +32,7 @@ beforeAll(async () => {
   mkdirSync(application);
   writeFileSync(join(application, 'package.json'), '{ "name": "application", "type": "module" }');
   const [{ filename }] = JSON.parse(npm('pack', packed, '--json', '--loglevel=error'));
-  npm('install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', `../${filename}`);
+  npm('install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', `./${filename}`);
   for (const name of others) {
     const link = join(application, 'node_modules', name);
     mkdirSync(dirname(link), { recursive: true });

@@ -22,7 +22,7 @@ describe('the page', () => {
   const sources = [
     ...['src/gateway.ts', 'src/Pods.tsx', 'src/Nodes.tsx', 'package.json'].map((name) => `docs/examples/react/${name}`),
     'docs/examples/live.js',
-    ...['relay.test.ts', 'clients/urql-driver.ts', 'clients/apollo-driver.ts'].map((name) => `test/${name}`),
+    ...['answers/relay.test.ts', 'clients/urql-driver.ts', 'clients/apollo-driver.ts'].map((name) => `test/${name}`),
   ].map((name) => flat(readFileSync(join(root, name), 'utf8')));
   const shown = [...sources, flat(urqlConfig().replace(/^\/\/ ?/gm, ''))];
 

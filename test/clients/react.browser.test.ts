@@ -20,7 +20,7 @@ import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
 import { openRawSocket } from '../kit/raw-socket.ts';
 import { buildReactExample, exampleFolder, type ReactExample } from '../kit/react-example.ts';
 
-const clientsPage = join(exampleFolder, '../../../clients.md');
+const clientsPage = join(exampleFolder, '../../clients.md');
 
 const manifest = (path: string) =>
   JSON.parse(readFileSync(path, 'utf8')) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
@@ -37,7 +37,7 @@ describe('the files of the example', () => {
   test('it names the versions of its packages that the repository tests', () => {
     const [own, all] = [
       manifest(join(exampleFolder, 'package.json')),
-      manifest(join(exampleFolder, '../../../../package.json')),
+      manifest(join(exampleFolder, '../../../package.json')),
     ];
     const tested = { ...all.dependencies, ...all.devDependencies };
     const named = { ...own.dependencies, ...own.devDependencies };

@@ -9,7 +9,7 @@ import { writeBundle } from '../../deploy/bundle.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** As in deploy/Dockerfile. */
 const flags = [
-  ...['--v8-pool-size=1', '--max-semi-space-size=16', '--memory-saver-mode', '--predictable'],
+  ...['--v8-pool-size=1', '--max-semi-space-size=16', '--predictable'],
   ...['--import', join(root, 'deploy', 'image', 'compile-cache.ts')],
 ];
 

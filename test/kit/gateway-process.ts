@@ -64,7 +64,7 @@ async function startProcess(
   const folder = mkdtempSync(join(tmpdir(), 'portolan-process-'));
   const child = spawn(
     process.execPath,
-    ['--v8-pool-size=1', '--max-semi-space-size=16', '--memory-saver-mode', entry, command, '--port', '0', ...args],
+    ['--v8-pool-size=1', '--max-semi-space-size=16', entry, command, '--port', '0', ...args],
     {
       cwd: folder,
       env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...mallocVariables, ...environment },

@@ -134,12 +134,15 @@ describe.skipIf(!hasChromium())('the playground', () => {
 
   test('keeps an example in its tab, however soon another one is opened', async () => {
     const { page } = opened;
+    await examples(page).getByRole('button', { name: 'Resources', disabled: false }).waitFor();
     await examples(page)
       .getByRole('button', { name: /^(Workloads|Resources)/ })
       .evaluateAll((buttons) => {
         for (const button of buttons as unknown as readonly { click(): void }[]) button.click();
       });
-    expect(await page.getByRole('tab').allInnerTexts()).toEqual(['PluginRelated', 'Workloads', 'Resources']);
+    await eventually(async () =>
+      expect(await page.getByRole('tab').allInnerTexts()).toEqual(['PluginRelated', 'Workloads', 'Resources']),
+    );
   });
 
   test('answers an example', async () => {

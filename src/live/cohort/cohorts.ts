@@ -71,7 +71,7 @@ class Waiters {
     const isOne = message !== undefined && another === undefined;
     const next = message?.countAfter(count) ?? null;
     const prepared = isOne && this.group !== null ? this.group.prepare(message.live(next), message.upTo) : null;
-    // A member that is woken leaves the group, and must know its count before the batch.
+    // A member that is woken leaves the waiters, and must know its count before the batch.
     const behind =
       prepared === null
         ? [...this.members]
@@ -130,7 +130,7 @@ export class Cohort {
     return waiters;
   }
 
-  /** Forgets a group without members. */
+  /** Forgets waiters without members. */
   clear(waiters: Waiters): void {
     if (waiters.members.size > 0) return;
     const others = this.waiters.get(waiters.group)?.filter((each) => each !== waiters) ?? [];

@@ -166,12 +166,12 @@ async function* begin(run: Run): Messages<ObjectsPosition | null> {
     ({ scope, kinds }) => scope === cursor.scope && kinds === cursor.kinds,
   );
   const position = { epoch, sequence: cursor.sequence, visibleKinds, empty };
-  if (isInLog(cursor, store) && fits && start.at === 'cursor') {
+  const continues = isInLog(cursor, store) && fits;
+  if (continues && start.at === 'cursor') {
     yield message('SYNCED', position);
     return { ...position, count: null };
   }
-  if (isInLog(cursor, store) && fits && start.at === 'place' && !start.changed)
-    return { ...position, count: start.totalCount };
+  if (continues && start.at === 'place' && !start.changed) return { ...position, count: start.totalCount };
   return yield* afterGap(run, epoch);
 }
 

@@ -41,7 +41,7 @@ const single: Scope = {
     ['west', { namespaces: new Set(['default']), names: new Map() }],
   ]),
 };
-const sights: readonly Scopes[] = [
+const scopesOfCallers: readonly Scopes[] = [
   { id: 'all', of: () => allRows },
   { id: 'no gears', of: (key) => (key === gears ? noRows : allRows) },
   { id: 'west parts', of: (key) => (key === parts ? west : allRows) },
@@ -51,12 +51,12 @@ const sights: readonly Scopes[] = [
 const followed: readonly (readonly string[])[] = [[things, gears], [things, gears, parts], [gears, parts], [parts]];
 
 /** The scopes in which a cursor was made, by its kinds and marks. A filter narrows the scopes to its clusters. */
-const sightOf = new Map(
+const scopesOf = new Map(
   followed.flatMap((keys) =>
     [null, ['west']].flatMap((within) =>
-      sights.map((visibleKinds) => {
-        const visible = new Map(keys.map((key) => [key, scopeIn(visibleKinds.of(key), within)]));
-        return [JSON.stringify([keys, within, cursorMarks(visible)]), visibleKinds] as const;
+      scopesOfCallers.map((scopes) => {
+        const visible = new Map(keys.map((key) => [key, scopeIn(scopes.of(key), within)]));
+        return [JSON.stringify([keys, within, cursorMarks(visible)]), scopes] as const;
       }),
     ),
   ),
@@ -80,7 +80,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
     const feed = new ChangeFeed(fixture.reader, silentLogger, { maxChanges: 10, batch: 4, pages });
     onTestFinished(() => feed.close());
     let listening = fixture.writer().onCommit((commit) => feed.wake(commit));
-    let visibleKinds = must(sights[0], 'a visibleKinds');
+    let scopes = must(scopesOfCallers[0], 'scopes');
 
     const history = new TableHistory(fixture);
     const expectedAt = (revision: number, keys: readonly string[], filter: Filter, seen: Scopes): Held | null =>
@@ -97,7 +97,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
             isOptional,
           })),
           filter,
-          rights: { at: async () => visibleKinds, after: () => visibleKinds },
+          rights: { at: async () => scopes, after: () => scopes },
           start,
           projection: 'whole',
           signal,
@@ -108,7 +108,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
       expectedAt(cursor) {
         const { sequence, epoch: _, ...marks } = decodeLiveCursor(cursor);
         const seen = must(
-          sightOf.get(JSON.stringify([keys, clustersIn(filter), marks])),
+          scopesOf.get(JSON.stringify([keys, clustersIn(filter), marks])),
           'the marks are of one of the scopes',
         );
         return expectedAt(sequence, keys, filter, seen);
@@ -155,7 +155,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
       }
       await history.note();
       if (random() < 0.05) {
-        visibleKinds = pick(sights);
+        scopes = pick(scopesOfCallers);
         feed.interrupt();
       }
     };
@@ -185,7 +185,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))(
     feed.wake();
     await Promise.all(
       subscribers.map(({ keys, filter, checked }) =>
-        checked.drain(must(expectedAt(revision, keys, filter, visibleKinds), 'the last revision was noted')),
+        checked.drain(must(expectedAt(revision, keys, filter, scopes), 'the last revision was noted')),
       ),
     );
     await Promise.all(subscribers.map(({ checked }) => checked.leave()));

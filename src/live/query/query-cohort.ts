@@ -1,5 +1,5 @@
 /**
- * A cohort: the subscribers of one live query who see the same result. It runs the query once for all of them.
+ * A query cohort: the subscribers of one live query who see the same result. It runs the query once for all of them.
  *
  *   a change concerns the query -> `touch`
  *     -> wait until max(throttle, 20 × the last run, at most 30 s) has passed since the last run

@@ -66,7 +66,7 @@ export function healthDoors({ admission, drain, mayObserve, readiness, metrics }
     async answer(request, response) {
       const refusal = await refusalOf(request, { path: '/metrics' });
       if (refusal === null) return sendText(request, response, 200, metrics.contentType, await metrics.text());
-      const { status = 403, headers } = refusedCallers[refusal.code] ?? {};
+      const { status = 503, headers } = refusedCallers[refusal.code] ?? {};
       await sendJson(request, response, status, { error: refusal.message }, headers as OutgoingHttpHeaders);
     },
   };
