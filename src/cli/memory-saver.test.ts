@@ -12,17 +12,17 @@ function looks(sizes: readonly number[]): readonly boolean[] {
 }
 
 test('saves memory while the process is much larger than usual, and no longer', () => {
-  expect(looks([400, 490, 520, 700, 480, 440])).toEqual([false, false, true, true, true, false]);
+  expect(looks([400, 430, 450, 700, 425, 415])).toEqual([false, false, true, true, true, false]);
 });
 
 test('learns the usual size from the smallest one', () => {
-  expect(looks([400, 300, 399, 410])).toEqual([false, false, true, true]);
+  expect(looks([400, 300, 330, 350])).toEqual([false, false, false, true]);
 });
 
 test('takes a size that stays for the usual one', () => {
-  const grown = looks([400, ...Array.from({ length: 200 }, () => 550)]);
+  const grown = looks([400, ...Array.from({ length: 200 }, () => 450)]);
   expect(grown.indexOf(true)).toBe(1);
-  expect(grown.lastIndexOf(true)).toBe(101);
+  expect(grown.lastIndexOf(true)).toBe(33);
 });
 
 test('saves memory during the first sync, and leaves the key of the compile cache as it was', async () => {

@@ -4,7 +4,7 @@
  *
  *   start                off, so that threads that start find what the compile cache has: the mode is a part of the cache's key
  *   first sync           on
- *   synced               off at the usual size; on above it by 96 MiB, until it is above it by less than 48 MiB
+ *   synced               off at the usual size; on above it by 32 MiB, until it is above it by less than 16 MiB
  *   end                  off, so that the compile cache is written with its own key
  *
  * The usual size is the smallest seen since the first sync. It follows a process that stays larger by 1 MiB a second.
@@ -15,7 +15,7 @@ import type { Logger } from '../base/log.ts';
 
 const mebibyte = 2 ** 20;
 /** How much larger than usual the process may be. */
-const slackBytes = 96 * mebibyte;
+const slackBytes = 32 * mebibyte;
 /** How much the usual size may grow from one look to the next. */
 const growthBytes = mebibyte;
 const lookMs = 1000;
