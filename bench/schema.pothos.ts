@@ -1,5 +1,5 @@
 /**
- * Makes the same schema of many types by Pothos, and by graphql-js alone, in turns. The types have twelve fields, as a kind has on average.
+ * Makes the same schema of many types by Pothos, and by graphql-js alone, in turns. Each type has twelve fields.
  *
  *   argv: turns -> message: the figures -> exit
  */

@@ -11,7 +11,7 @@
  * A block is the longest time between two looks of a timer. Its processor time is measured too, because other processes on the machine
  * do not lengthen that. Every figure is the median of the runs; the least is printed beside it.
  */
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -89,8 +89,7 @@ export async function run(args: readonly string[]): Promise<void> {
 
 async function buildersBeside(): Promise<BuilderFigures> {
   const child = fork(new URL('./schema.pothos.ts', import.meta.url), ['10'], { execArgv: process.execArgv });
-  const lost = once(child, 'exit').then(() => Promise.reject(new Error('the builders were not measured')));
-  lost.catch(() => {});
+  const lost = lossOf(child);
   const [figures] = await Promise.race([once(child, 'message'), lost]);
   return figures as BuilderFigures;
 }
@@ -163,6 +162,13 @@ async function introspect(gateway: Gateway): Promise<{ readonly bytes: number; r
   return { bytes: length, answeredMs };
 }
 
+/** Rejects when the process ends. */
+function lossOf(child: ChildProcess): Promise<never> {
+  const lost = once(child, 'exit').then(() => Promise.reject(new Error('the measured process ended before its time')));
+  lost.catch(() => {});
+  return lost;
+}
+
 interface Gateway {
   readonly url: string;
   order<A>(order: SchemaOrder): Promise<A>;
@@ -171,8 +177,7 @@ interface Gateway {
 
 async function startGateway(file: string): Promise<Gateway> {
   const { url, child, stop } = await startServed(new URL('./schema.child.ts', import.meta.url), [file]);
-  const lost = once(child, 'exit').then(() => Promise.reject(new Error('the measured process ended before its time')));
-  lost.catch(() => {});
+  const lost = lossOf(child);
   return {
     url,
     stop,

@@ -242,7 +242,8 @@ test('a gateway is ready when it has the objects of the clusters that are regist
   expect(await data(url, '{ configMaps { totalCount } }')).toEqual({ configMaps: { totalCount: 2002 } });
 });
 
-test('a Secret that is deleted while the gateway does not run takes its cluster along', async () => {
+/** A store that has a registered cluster, whose Secret was deleted after the gateway had ended. */
+async function deletedWhileDown() {
   const home = await clusterWith('here');
   const east = await clusterWith('there');
   home.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'portolan' } });
@@ -252,20 +253,17 @@ test('a Secret that is deleted while the gateway does not run takes its cluster 
   expect((await shown(first.url)).objects).toEqual(['home/here', 'east/there']);
   await first.gateway.close();
   home.delete('/api/v1/namespaces/portolan/secrets/east');
+  return { home, east, store };
+}
+
+test('a Secret that is deleted while the gateway does not run takes its cluster along', async () => {
+  const { home, store } = await deletedWhileDown();
   const { url } = await gatewayOver(home, { data: store });
   await eventually(async () => expect(await shown(url)).toEqual({ clusters: ['home up'], objects: ['home/here'] }));
 });
 
 test('a cluster that a Secret registered, and that is now one of the start, stays', async () => {
-  const home = await clusterWith('here');
-  const east = await clusterWith('there');
-  home.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'portolan' } });
-  home.create(secret('east', { kubeconfig: east.kubeconfig() }));
-  const store = join(temporaryDirectory('registered'), 'store.db');
-  const first = await gatewayOver(home, { data: store });
-  expect((await shown(first.url)).objects).toEqual(['home/here', 'east/there']);
-  await first.gateway.close();
-  home.delete('/api/v1/namespaces/portolan/secrets/east');
+  const { home, east, store } = await deletedWhileDown();
   const { url } = await gatewayOver(home, { data: store }, { east });
   expect((await shown(url)).objects).toEqual(['home/here', 'east/there']);
   east.create(configMap('watched'));

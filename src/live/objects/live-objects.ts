@@ -22,7 +22,7 @@
  *   - Nothing is read for a client that has not taken the last message.
  */
 import { rightsInClusters } from '../../access/rights-in-clusters.ts';
-import { isSameScope, scopeIn } from '../../access/scope.ts';
+import { scopeIn } from '../../access/scope.ts';
 import { must } from '../../base/must.ts';
 import { clustersIn } from '../../query/plan/filter.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
@@ -35,6 +35,7 @@ import { cursorMarks, isInLog, type LiveCursor, nowhere } from '../log/live-curs
 import { StandingWaits } from '../signals/standing-waits.ts';
 import {
   followed,
+  isSameVisible,
   type LiveObjectsRequest,
   type ObjectsPosition,
   type Pulled,
@@ -159,8 +160,9 @@ async function* begin(run: Run): Messages<ObjectsPosition | null> {
   // The cursor of a list is about all clusters. Rights that have changed meanwhile tell nothing about what its client holds.
   const whole = visibleIn(run.request, await run.whole.after(store));
   const clusters = clustersIn(run.request.filter);
-  const isSame = [...whole].every(([key, scope]) =>
-    isSameScope(scopeIn(scope, clusters), visibleKinds.visible.get(key)),
+  const isSame = isSameVisible(
+    new Map([...whole].map(([key, scope]) => [key, scopeIn(scope, clusters)])),
+    visibleKinds,
   );
   const fits = [visibleKinds.marks, ...(isSame ? [cursorMarks(whole)] : [])].some(
     ({ scope, kinds }) => scope === cursor.scope && kinds === cursor.kinds,

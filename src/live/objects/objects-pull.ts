@@ -7,7 +7,7 @@
  *
  * Invariant: the changes are complete for every kind up to the new position, and none is later.
  */
-import { isSameScope, noRows, partIn, type Scope, type Scopes } from '../../access/scope.ts';
+import { isSameScope, noRows, partIn, type Scope, type Scopes, scopeText } from '../../access/scope.ts';
 import { must } from '../../base/must.ts';
 import { clustersIn } from '../../query/plan/filter.ts';
 import type { PlannedKind } from '../../query/plan/plan.ts';
@@ -242,8 +242,28 @@ export function visibleIn({ kinds }: Pick<LiveObjectsRequest, 'kinds'>, scopes: 
   return new Map(kinds.map(({ kind: { key } }) => [key, scopes.of(key, 'watch')]));
 }
 
+/** May a caller with these scopes see the same rows? */
+export function isSameVisible(visible: ReadonlyMap<string, Scope>, of: Pick<VisibleKinds, 'visible'>): boolean {
+  return [...visible].every(([key, scope]) => isSameScope(scope, of.visible.get(key)));
+}
+
+const texts = new WeakMap<VisibleKinds, string>();
+
+/** A text that tells visible kinds apart by their rows. */
+export function textOfVisible(visibleKinds: VisibleKinds): string {
+  const known =
+    texts.get(visibleKinds) ??
+    [...visibleKinds.visible]
+      .map(([key, scope]) => `${key} ${scopeText(scope)}`)
+      .sort()
+      .join(' ');
+  texts.set(visibleKinds, known);
+  return known;
+}
+
 /** The visible kinds with these scopes; the same object if they are equal. */
 function sameVisibleKinds(visibleKinds: VisibleKinds, visible: ReadonlyMap<string, Scope>): VisibleKinds {
-  const equal = [...visible].every(([key, scope]) => isSameScope(scope, visibleKinds.visible.get(key)));
-  return equal ? visibleKinds : { ...visibleKinds, visible, marks: cursorMarks(visible) };
+  return isSameVisible(visible, visibleKinds)
+    ? visibleKinds
+    : { ...visibleKinds, visible, marks: cursorMarks(visible) };
 }

@@ -2,7 +2,7 @@
  * The snapshot of a live list of several kinds: SNAPSHOT … SYNCED. Live lists that come while another one sends the same snapshot join it,
  * as those of one kind do (src/live/list/list-snapshot.ts).
  */
-import { isSameScope, type Scopes, scopeText } from '../../access/scope.ts';
+import type { Scopes } from '../../access/scope.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { type Messages, type SnapshotSender, sendSnapshot } from '../feed/running-list.ts';
@@ -14,8 +14,10 @@ import { meteredLease, rowsAsOf, type SnapshotMatches, takeMatches } from '../sn
 import {
   type Followed,
   followed,
+  isSameVisible,
   type LiveObjectsRequest,
   type ObjectsPosition,
+  textOfVisible,
   type VisibleKinds,
   visibleIn,
 } from './objects-pull.ts';
@@ -66,8 +68,7 @@ function joinSnapshot({ feed, request, question: asked }: Run) {
     _unsynced: readonly string[],
     scopes: Scopes,
   ): Promise<JoinedSnapshot> => {
-    const texts = [...visibleKinds.visible].map(([key, scope]) => `${key} ${scopeText(scope)}`).sort();
-    const question = ['objects', asked, request.chunk, ...texts].join(' ');
+    const question = ['objects', asked, request.chunk, textOfVisible(visibleKinds)].join(' ');
     const take = async (): Promise<TakenObjects> => {
       const parts: Part[] = [];
       let from = 0;
@@ -95,7 +96,7 @@ function senderOf({ feed, request }: Run, { shared: { taken } }: JoinedSnapshot)
     check: () => request.check({ at: 'snapshot' }),
     async seesTheSame(sequence) {
       const visible = visibleIn(request, await request.rights.after({ epoch: taken.epoch, sequence }));
-      return [...visible].every(([key, scope]) => isSameScope(scope, taken.visibleKinds.visible.get(key)));
+      return isSameVisible(visible, taken.visibleKinds);
     },
     read: (from, end) => feed.lease((lease) => readChunk(lease, request, taken, from, end)),
   };

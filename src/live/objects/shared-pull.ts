@@ -1,16 +1,15 @@
 /**
  * One pull for all live lists of several kinds that ask the same at the same position.
  *
- *   list 1: pull -> changes -> does its caller see the same as list 1's? -> message (one object for equal counts)
- *   list 2: the same pull  ---> does its caller see the same? no: a pull of its own
+ * Example: two lists ask at the same position. The first one pulls. Both take the changes, and lists with equal counts take one message. If
+ * the caller of the second list may see other rows, the second list pulls by itself.
  *
  * Invariant: a list gets changes only as its own caller's rights at the revision of the pull show them.
  */
-import { isSameScope, scopeText } from '../../access/scope.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { LiveMessage } from '../cohort/cohort-batch.ts';
 import { orStopped } from '../feed/running-list.ts';
-import { type ObjectsPosition, type Pulled, pull, type VisibleKinds, visibleIn } from './objects-pull.ts';
+import { isSameVisible, type ObjectsPosition, type Pulled, pull, textOfVisible, visibleIn } from './objects-pull.ts';
 import { message, type Run } from './objects-run.ts';
 
 /**
@@ -44,8 +43,7 @@ export async function sharedPull(run: Run, position: ObjectsPosition, wakes: num
   // The rights of another caller may have decided.
   if (pulled === 'gap') return own();
   const visible = visibleIn(request, await request.rights.after({ epoch, sequence: pulled.revision }));
-  const shown = pulled.position.visibleKinds.visible;
-  return [...visible].every(([each, scope]) => isSameScope(scope, shown.get(each))) ? pulled : own();
+  return isSameVisible(visible, pulled.position.visibleKinds) ? pulled : own();
 }
 
 /** @param count that of the list before the pull */
@@ -64,17 +62,4 @@ export function messageOf(pulled: Pulled, count: number | null): LiveMessage {
     known.get(position.count) ?? message('LIVE', position, { totalCount: position.count, changes: pulled.changes });
   known.set(position.count, made);
   return made;
-}
-
-const texts = new WeakMap<VisibleKinds, string>();
-
-function textOfVisible(visibleKinds: VisibleKinds): string {
-  const known =
-    texts.get(visibleKinds) ??
-    [...visibleKinds.visible]
-      .map(([key, scope]) => `${key} ${scopeText(scope)}`)
-      .sort()
-      .join(' ');
-  texts.set(visibleKinds, known);
-  return known;
 }
