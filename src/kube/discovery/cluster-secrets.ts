@@ -1,11 +1,12 @@
 /**
  * The clusters that Secrets of one namespace register.
  *
- *   look, start -> list every `everyMs` -> new, changed or removed Secret -> `changed` with all clusters
- *                                 -> another API server under a known name, from whichever Secret -> the cluster goes away, and comes
- *                                    back at the next list
- *                                 -> a Secret that cannot be used -> its former cluster stays; one error in the log; counted in `refused`
- *                                 -> the list fails -> all clusters stay; one warning in the log
+ * `look` lists the Secrets once, and `start` lists them every `everyMs`. Then:
+ *
+ *   a Secret is new, changed or gone            `changed` is called with all clusters
+ *   a known name has another API server         the cluster goes away; it comes back at the next list
+ *   a Secret cannot be used                     its former cluster stays; one error in the log; counted in `refused`
+ *   the list fails                              all clusters stay; one warning in the log
  *
  * A short list of one namespace costs an API server little, and needs no right but `list`.
  * Invariants: a cluster goes away only when a complete list shows that its Secret is gone, or that it names another API server. A Secret

@@ -103,8 +103,8 @@ export class CohortIndex<C extends { readonly rows: CohortRows }> {
   }
 
   /**
-   * The cohorts that some of the changes may concern, each with these changes: all changes of each object that may be one of its matches
-   * before or after one of them.
+   * The cohorts that some of the changes may concern. Each comes with changes of some objects: those that may match before or after one of
+   * the changes. It gets all changes of these objects.
    */
   find(changes: readonly FeedChange[]): ReadonlyMap<C, readonly FeedChange[]> {
     const [first] = this.#cohorts;

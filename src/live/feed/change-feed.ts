@@ -6,9 +6,11 @@
  * another kind, or keeps a queue for a subscriber. A subscriber is only a position. A subscriber behind the window reads the log. A
  * subscriber below the log's floor of its kind gets a gap.
  *
- *   commit -> wake(changed kinds) -> kind unchanged: its window moves its end, without a read
- *                                 -> kind changed: its window is due -> pull (one lease) -> subscribers of the kind
- *   slow subscriber --------------> read the log of the kind -------------------------------^
+ * A commit wakes the feed with the kinds that it changed:
+ *
+ *   kind unchanged       its window moves its end; nothing is read
+ *   kind changed         its window is due -> pull, in one lease -> subscribers of the kind
+ *   slow subscriber      read of the log of its kind -> this subscriber
  *
  * Example: Foos have a subscriber, and both are read up to 10. Commits 11 to 500 are of Pods: the window's end becomes 500, and
  * nothing is read. Commit 501 is of Foos: one lease reads the changes of Foos after 500.

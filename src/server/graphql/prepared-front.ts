@@ -2,10 +2,12 @@
  * The HTTP front of answers that need no executor: kept ones (src/operation/answers), and prepared ones (src/graphql/prepared), whose text
  * the store's readers write. It handles a POST of JSON and a GET. Every other request passes to Yoga unchanged.
  *
- *   headers -> caller -> text of the body in one chunk, or of the URL -> kept answer, if nothing changed
- *                                                                     -> plan -> text at once, if the page is short
- *                                                                             -> else text from a reader thread
- *                                                                             -> else Yoga, with the body that was read
+ * The headers give the caller. The question is the body, in one chunk, or the URL. The first of these that there is answers it:
+ *
+ *   a kept answer                 nothing has changed since
+ *   a plan, at once               the page is short
+ *   a plan, in a reader thread    the page is longer
+ *   Yoga                          with the body that was read
  *
  * Invariants:
  *   - An answer is byte for byte the answer that Yoga would have sent (test/answers/prepared.property.test.ts).

@@ -4,8 +4,8 @@
  *   first()     runs the query
  *   results()   that result -> joins the cohort (src/live/query) -> the newest result that is another one -> ...
  *
- * Before each result it looks whether the credentials are valid, whether the schema is still that of the cohort, and whether the caller
- * may still see what the cohort sees. If not, it ends or joins another cohort, and sends a result only if that one differs.
+ * Before each result it checks three things. The credentials must be valid. The schema must be that of the cohort. The caller must see the
+ * same rows as the cohort. If not, it ends or joins another cohort, and sends a result only if that one differs.
  *
  * A result of a run is for all members of the cohort. So a run never has the data of Secrets, and a result that depends on its caller is
  * for the user's own cohort.

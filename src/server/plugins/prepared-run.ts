@@ -1,8 +1,7 @@
 /**
  * Runs of live queries without the executor: a planned query is answered as text by the store's readers (src/graphql/prepared).
  *
- * Invariant: the text of a run is the same whether the executor or a prepared answer made it, so that members get a result only if it is
- * another one.
+ * Invariant: the executor and a prepared answer make the same text of a run. So members get a result only if it is another one.
  */
 import { createHash } from 'node:crypto';
 import type { Generation, GraphQLSource } from '../../graphql/generation/generation.ts';
