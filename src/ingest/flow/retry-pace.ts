@@ -7,7 +7,7 @@
 
 /** The longest delay while few collections wait, and the part of each waiting collection in it, in milliseconds. */
 const leastCapMs = 4000;
-const eachMs = 500;
+const eachMs = 400;
 
 export class RetryPace {
   readonly #total: () => number;

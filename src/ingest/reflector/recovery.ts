@@ -10,9 +10,10 @@
  *   server, network          backoff                                          the same step
  *   throttled                backoff                                          the same step
  *   a watch that brings nothing, while others do (refused, unanswered, closed at once: watch-trust.ts)
- *                            none if a list is due; else a rest               list; else the same watch
+ *                            none if a list is due; else a rest               list and a rest; else the same watch
  *
- * A list that fails while the watch is distrusted is followed by the watch: after an outage a watch costs less.
+ * A list that fails while the watch is distrusted is followed by the watch: after an outage a watch costs less. Between two tries of a
+ * distrusted watch there is one rest, so that the collection is right soon after its server is.
  *
  * A watch whose version is expired or too new is followed by a list without a wait. Exception: no event was applied since the last
  * list of this run. Then the wait is a backoff, so that lists do not repeat in a fast loop.
@@ -149,7 +150,7 @@ export class Recovery {
       if (this.trust.listDue) return 'list';
       if (this.trust.fault === null) await pause();
       else await this.rest(stop);
-      return this.trust.listDue ? 'list' : 'watch';
+      return 'watch';
     }
     const again: Step = this.trust.fault !== null ? 'watch' : step === 'poll' ? 'list' : step;
     this.trust.pardon();
