@@ -8,13 +8,14 @@
 import { allRows, isSameScope, type Scope, type Scopes, scopeText } from '../../access/scope.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import type { LiveMessage } from '../cohort/cohort-batch.ts';
 import { type Messages, type SnapshotSender, sendSnapshot } from '../feed/running-list.ts';
-import { addedRow } from '../log/live-change.ts';
+import type { LiveChange } from '../log/live-change.ts';
 import { nowhere } from '../log/live-cursor.ts';
-import type { SharedSnapshot, SnapshotChunk } from '../snapshot/shared-snapshots.ts';
-import { meteredLease, rowsAsOf, type SnapshotMatches, takeMatches } from '../snapshot/snapshot.ts';
+import type { SharedSnapshot } from '../snapshot/shared-snapshots.ts';
+import { readChunk, type SnapshotMatches, takeMatches } from '../snapshot/snapshot.ts';
 import { message, type Run, readKind } from './list-run.ts';
-import type { LivePosition, LiveRequest, LiveStart } from './live-request.ts';
+import type { LivePosition, LiveStart } from './live-request.ts';
 
 /** Sends one snapshot. It starts again when the log no longer reaches back to the snapshot's revision. Null when stopped. */
 export async function* snapshot(run: Run): Messages<LivePosition | null> {
@@ -59,25 +60,12 @@ function senderOf({ feed, request }: Run, { shared, visible }: JoinedSnapshot): 
       const scopes = await request.rights.after({ epoch: taken.epoch, sequence });
       return isSameScope(visible, scopes.of(request.kind.key, 'watch'));
     },
-    read: (from, end) => feed.lease((lease) => readChunk(lease, request, taken, from, end)),
+    read(from, end) {
+      const part = { kind: request.kind, matches: taken, from: 0 };
+      const place = { epoch: taken.epoch, sequence: nowhere };
+      const messageOf = (changes: readonly LiveChange[]): LiveMessage =>
+        message('SNAPSHOT', place, allRows, { changes, reset: from === 0 });
+      return feed.lease((lease) => readChunk(lease, [part], { ...request, from, end, messageOf }));
+    },
   };
-}
-
-/** Reads one chunk. Null when the matches were let go, when the log no longer reaches back to them, or when the caller may see other rows. */
-async function readChunk(
-  lease: Lease,
-  request: LiveRequest,
-  taken: SnapshotMatches,
-  from: number,
-  end: number,
-): Promise<SnapshotChunk | null> {
-  const { metered, characters } = meteredLease(lease);
-  const wanted = taken.objects.slice(from, end);
-  const rows = wanted === null ? null : await rowsAsOf(metered, taken, wanted, request);
-  if (rows === null) return null;
-  const at = request.now();
-  const changes = rows.map((row) => addedRow(row, at));
-  const place = { epoch: taken.epoch, sequence: nowhere };
-  const sent = message('SNAPSHOT', place, allRows, { changes, reset: from === 0 });
-  return { message: sent, end, revision: lease.revision, characters: characters() };
 }

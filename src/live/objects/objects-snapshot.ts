@@ -5,17 +5,16 @@
 import type { Scopes } from '../../access/scope.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import type { LiveMessage } from '../cohort/cohort-batch.ts';
 import { type Messages, type SnapshotSender, sendSnapshot } from '../feed/running-list.ts';
 import type { LiveStart } from '../list/live-request.ts';
-import { addedRow } from '../log/live-change.ts';
+import type { LiveChange } from '../log/live-change.ts';
 import { nowhere } from '../log/live-cursor.ts';
-import type { SharedSnapshot, SnapshotChunk, TakenSnapshot } from '../snapshot/shared-snapshots.ts';
-import { meteredLease, rowsAsOf, type SnapshotMatches, takeMatches } from '../snapshot/snapshot.ts';
+import type { SharedSnapshot, TakenSnapshot } from '../snapshot/shared-snapshots.ts';
+import { readChunk, type SnapshotPart, takeMatches } from '../snapshot/snapshot.ts';
 import {
-  type Followed,
   followed,
   isSameVisible,
-  type LiveObjectsRequest,
   type ObjectsPosition,
   textOfVisible,
   type VisibleKinds,
@@ -26,15 +25,7 @@ import { message, type Run, readKinds } from './objects-run.ts';
 /** The matches of all kinds at one revision. */
 interface TakenObjects extends TakenSnapshot {
   readonly visibleKinds: VisibleKinds;
-  readonly parts: readonly Part[];
-}
-
-/** The matches of one kind. */
-interface Part {
-  readonly of: Followed;
-  readonly matches: SnapshotMatches;
-  /** The index of its first object among those of all parts. */
-  readonly from: number;
+  readonly parts: readonly SnapshotPart[];
 }
 
 /** Sends one snapshot. It starts again when the log no longer reaches back to the snapshot's revision. Null when stopped. */
@@ -49,7 +40,7 @@ export async function* snapshot(run: Run): Messages<ObjectsPosition | null> {
   if (joined === null) return null;
   const { epoch, revision: sequence, visibleKinds, parts, objects } = joined.shared.taken;
   const count = objects.length;
-  const held = new Set(parts.flatMap(({ of, matches }) => (matches.objects.length === 0 ? [] : of.kind.key)));
+  const held = new Set(parts.flatMap(({ kind, matches }) => (matches.objects.length === 0 ? [] : kind.key)));
   const empty = new Set([...visibleKinds.visible.keys()].filter((key) => !held.has(key)));
   request.check(again);
   yield message('SYNCED', { epoch, sequence, visibleKinds }, { totalCount: count, reset: count === 0 });
@@ -70,12 +61,11 @@ function joinSnapshot({ feed, request, question: asked }: Run) {
   ): Promise<JoinedSnapshot> => {
     const question = ['objects', asked, request.chunk, textOfVisible(visibleKinds)].join(' ');
     const take = async (): Promise<TakenObjects> => {
-      const parts: Part[] = [];
+      const parts: SnapshotPart[] = [];
       let from = 0;
-      for (const of of followed(request, visibleKinds)) {
-        const { kind, kindId } = of;
+      for (const { kind, kindId } of followed(request, visibleKinds)) {
         const matches = await takeMatches(lease, view, kindId, scopes, { kind, filter: request.filter });
-        parts.push({ of, matches, from });
+        parts.push({ kind, matches, from });
         from += matches.objects.length;
       }
       const objects = {
@@ -98,30 +88,11 @@ function senderOf({ feed, request }: Run, { shared: { taken } }: JoinedSnapshot)
       const visible = visibleIn(request, await request.rights.after({ epoch: taken.epoch, sequence }));
       return isSameVisible(visible, taken.visibleKinds);
     },
-    read: (from, end) => feed.lease((lease) => readChunk(lease, request, taken, from, end)),
+    read(from, end) {
+      const place = { epoch: taken.epoch, sequence: nowhere };
+      const messageOf = (changes: readonly LiveChange[]): LiveMessage =>
+        message('SNAPSHOT', place, { changes, reset: from === 0 });
+      return feed.lease((lease) => readChunk(lease, taken.parts, { ...request, from, end, messageOf }));
+    },
   };
-}
-
-/** Reads one chunk. Null when the matches were let go, when the log no longer reaches back to them, or when the caller may see other rows. */
-async function readChunk(
-  lease: Lease,
-  { projection, rights, now }: LiveObjectsRequest,
-  { epoch, parts }: TakenObjects,
-  from: number,
-  end: number,
-): Promise<SnapshotChunk | null> {
-  const { metered, characters } = meteredLease(lease);
-  const rows = [];
-  for (const { of, matches, from: first } of parts) {
-    const wanted = matches.objects.slice(from - first, end - first);
-    if (wanted === null) return null;
-    if (wanted.length === 0) continue;
-    const some = await rowsAsOf(metered, matches, wanted, { kind: of.kind, projection, rights });
-    if (some === null) return null;
-    rows.push(...some);
-  }
-  const at = now();
-  const changes = rows.map((row) => addedRow(row, at));
-  const sent = message('SNAPSHOT', { epoch, sequence: nowhere }, { changes, reset: from === 0 });
-  return { message: sent, end, revision: lease.revision, characters: characters() };
 }

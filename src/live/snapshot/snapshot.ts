@@ -2,7 +2,7 @@
  * Snapshots in chunks. A snapshot does not hold a lease while a slow client reads it.
  *
  *   lease 1 at revision R      takeMatches: the ids of all matches
- *   lease 2, 3, … later        rowsAsOf: the bodies of one chunk, as they were at R
+ *   lease 2, 3, … later        readChunk: the bodies of one chunk, as they were at R
  *
  * An object that changed or was deleted after R is restored from the log to its state at R. So the changes after R apply to the
  * snapshot. Example: object 5 matched at R = 7. If the sequence number of its newest change is not above 7, its current body is sent. If
@@ -21,6 +21,9 @@ import type { View } from '../../query/sql/view.ts';
 import { objectsAsOf, readLogFloor } from '../../store/read/changes.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { textLength } from '../../store/types/statement.ts';
+import type { LiveMessage } from '../cohort/cohort-batch.ts';
+import { addedRow, type LiveChange } from '../log/live-change.ts';
+import type { SnapshotChunk } from './shared-snapshots.ts';
 
 /**
  * The ids of the objects that a snapshot has, until the last of its lists has sent them.
@@ -57,8 +60,47 @@ export interface SnapshotMatches {
   readonly objects: Matches;
 }
 
+/** The matches of one kind in a snapshot of one kind or of several. */
+export interface SnapshotPart {
+  readonly kind: PlannedKind;
+  readonly matches: SnapshotMatches;
+  /** The index of its first object among those of all parts. */
+  readonly from: number;
+}
+
+interface ChunkRequest {
+  /** The index of its first object among those of all parts, and of the first one after it. */
+  readonly from: number;
+  readonly end: number;
+  readonly projection: Projection;
+  readonly rights: CallerRights;
+  now(): number;
+  messageOf(changes: readonly LiveChange[]): LiveMessage;
+}
+
+/** Reads one chunk. Null when the matches were let go, when the log no longer reaches back to them, or when the caller may see other rows. */
+export async function readChunk(
+  lease: Lease,
+  parts: readonly SnapshotPart[],
+  { from, end, projection, rights, now, messageOf }: ChunkRequest,
+): Promise<SnapshotChunk | null> {
+  const { metered, characters } = meteredLease(lease);
+  const rows: ObjectRow[] = [];
+  for (const { kind, matches, from: first } of parts) {
+    const wanted = matches.objects.slice(from - first, end - first);
+    if (wanted === null) return null;
+    if (wanted.length === 0) continue;
+    const some = await rowsAsOf(metered, matches, wanted, { kind, projection, rights });
+    if (some === null) return null;
+    rows.push(...some);
+  }
+  const at = now();
+  const message = messageOf(rows.map((row) => addedRow(row, at)));
+  return { message, end, revision: lease.revision, characters: characters() };
+}
+
 /** A lease that counts the characters of the texts that it reads. */
-export function meteredLease(lease: Lease): { readonly metered: Lease; characters(): number } {
+function meteredLease(lease: Lease): { readonly metered: Lease; characters(): number } {
   let characters = 0;
   const metered: Lease = {
     epoch: lease.epoch,
@@ -90,7 +132,7 @@ export async function takeMatches(
  * The objects with the wanted ids as they were at the revision of the matches. Null when the log no longer reaches back to it, and when
  * the caller may see other objects now.
  */
-export async function rowsAsOf(
+async function rowsAsOf(
   lease: Lease,
   { epoch, revision, kindId, scopes: taken }: SnapshotMatches,
   wanted: readonly number[],
