@@ -80,5 +80,5 @@ function relatedLines(
   // The parents stand first, so that their ids are the first parameter.
   return sql`WITH j AS MATERIALIZED (SELECT key, value FROM json_each(${'[]'})),
       f AS MATERIALIZED (SELECT j.key AS at, ${ids} AS ids FROM j CROSS JOIN object AS s ON s.id = j.value)
-    SELECT p.*, (SELECT json_group_array(json(ids)) FROM (SELECT ids FROM f ORDER BY at)) FROM (${pageSelect(rows, keys, projection, full)}) AS p`;
+    SELECT p.*, (SELECT json_group_array(json(ids)) FROM (SELECT ids FROM f ORDER BY at)) FROM (${pageSelect(rows, keys, projection, { full, carried: false })}) AS p`;
 }

@@ -68,9 +68,10 @@ export function pageStatements(list: KindList, projection: Projection): readonly
 
 /** Statements that return lines (src/store/pages/page-select.ts). */
 export function linePageStatements(list: KindList, projection: PageProjection, full: boolean): readonly Fragment[] {
-  return keyStatements(list).map(({ inner, order }) => {
+  const { versions, health } = projection;
+  return keyStatements(list, versions || health).map(({ inner, order, carried }) => {
     const keys = order.terms.map(({ type }, index) => jsonKey(type, raw(`k.k${index}`)));
-    return pageSelect(inner, keys, projection, full);
+    return pageSelect(inner, keys, projection, { full, carried });
   });
 }
 
@@ -90,19 +91,24 @@ export function keysIn(row: Row, orderBy: readonly OrderTerm[], kind: 'page' | '
 
 interface KeyStatement {
   readonly inner: Fragment;
+  /** Do its rows carry versions and health? */
+  readonly carried: boolean;
   readonly order: TravelOrder;
 }
 
-function keyStatements(list: KindList): readonly KeyStatement[] {
+/** @param carry whether rows that are not sorted carry versions and health, if they are rows of `object` */
+function keyStatements(list: KindList, carry = false): readonly KeyStatement[] {
   const { route, position } = list;
   switch (route.kind) {
     case 'order': {
       const [first] = list.orderBy;
       const base = first === undefined || isCreated(first.path, first.type) ? 'o' : 'p';
-      return ranges(list, base, (tables, order) => segments(tables, order, position, firstTermBounds(list, order)));
+      return ranges(list, { base, carry }, (tables, order) =>
+        segments(tables, order, position, firstTermBounds(list, order)),
+      );
     }
     case 'identity':
-      return ranges(list, 'o', (tables, order) =>
+      return ranges(list, { base: 'o', carry }, (tables, order) =>
         identitySegments(tables, order, position, route.clusters, route.namespaces),
       );
     case 'path': {
@@ -119,15 +125,18 @@ function keyStatements(list: KindList): readonly KeyStatement[] {
 /** One statement for each segment of an index. */
 function ranges(
   list: KindList,
-  base: 'o' | 'p',
+  { base, carry }: { readonly base: 'o' | 'p'; readonly carry: boolean },
   conditions: (tables: KindTables, order: TravelOrder) => readonly Fragment[],
 ): readonly KeyStatement[] {
   const tables = new KindTables(list.kind, base);
   const order = travelOrder(tables, list.orderBy, list.backward);
   const filter = filterSql(tables, list.filter);
+  const carried = carry && base === 'o';
   return conditions(tables, order).map((segment) => ({
     order,
+    carried,
     inner: select(list, tables, order, {
+      columns: carried ? carriedColumns : [],
       from: tables.from(),
       where: [
         ...(tables.base === 'o' ? [tables.isOfKind()] : []),
@@ -149,11 +158,21 @@ function sorted(list: KindList, tables: KindTables, from: Fragment, where: Fragm
   if (list.position !== null) conditions.push(behind(tables, order, list.position));
   return {
     order,
-    inner: select(list, tables, order, { from, where: conditions, clause: orderClause(tables, order, 'mixed') }),
+    carried: false,
+    inner: select(list, tables, order, {
+      columns: [],
+      from,
+      where: conditions,
+      clause: orderClause(tables, order, 'mixed'),
+    }),
   };
 }
 
+const carriedColumns = ['uid', 'rv', 'health', 'health_reason'] as const;
+
 interface SelectParts {
+  /** More columns of `object`. */
+  readonly columns: readonly (typeof carriedColumns)[number][];
   readonly from: Fragment;
   readonly where: readonly Fragment[];
   readonly clause: Fragment;
@@ -163,10 +182,12 @@ function select(
   list: KindList,
   tables: KindTables,
   order: TravelOrder,
-  { from, where, clause }: SelectParts,
+  { columns: more, from, where, clause }: SelectParts,
 ): Fragment {
   const columns = [
-    ...(['id', 'cluster', 'namespace', 'name'] as const).map((name) => sql`${tables.column(name)} AS ${raw(name)}`),
+    ...(['id', 'cluster', 'namespace', 'name', ...more] as const).map(
+      (name) => sql`${tables.column(name)} AS ${raw(name)}`,
+    ),
     ...keyColumns(order),
   ];
   return sql`SELECT ${join(columns, ', ')} FROM ${from}${tables.joins()} WHERE ${all(where)} ${clause} LIMIT ${BigInt(list.limit)}`;

@@ -8,8 +8,11 @@
  *
  *   SELECT count(*),
  *     group_concat(json_array(k.cluster, nullif(k.namespace, ''), k.name, NULL, NULL, json_array(b.body -> ?)), char(10)),
- *     count(b.text)
+ *     count(b.text),
+ *     (SELECT revision FROM state)
  *   FROM (rows) AS k CROSS JOIN body AS b ON b.id = k.id                        ? is $."status"."phase"
+ *
+ * Versions and health come from the rows if these carry them, else from `object`, by another search of its tree.
  *
  * page-columns.ts has the first columns of a line.
  */
@@ -28,24 +31,28 @@ export interface PageProjection {
 }
 
 /**
- * One row for the whole page: the number of rows, their lines, and the number of bodies that SQLite refused as JSON.
+ * One row for the whole page: the number of rows, their lines, the number of bodies that SQLite refused as JSON, and the revision.
  * @param rows a SELECT with the columns above.
  * @param keys the order keys `k.k0`, `k.k1`, … as items of a JSON list.
  * @param full whether lines have the columns `objects` and `refused body`.
+ * @param carried whether the rows have the columns uid, rv, health and health_reason too.
  */
 export function pageSelect(
   rows: Fragment,
   keys: readonly Fragment[],
   { values, objects, versions, health, ids }: PageProjection,
-  full: boolean,
+  { full, carried }: { readonly full: boolean; readonly carried: boolean },
 ): Fragment {
+  const object = carried ? 'k' : 'o';
   const readsBody = values.length > 0 || objects.length > 0;
   const joined = raw(
-    `${versions || health ? ' CROSS JOIN object AS o ON o.id = k.id' : ''}${readsBody ? ' CROSS JOIN body AS b ON b.id = k.id' : ''}`,
+    `${!carried && (versions || health) ? ' CROSS JOIN object AS o ON o.id = k.id' : ''}${readsBody ? ' CROSS JOIN body AS b ON b.id = k.id' : ''}`,
   );
-  const identity = raw(`k.cluster, nullif(k.namespace, ''), k.name, ${versions ? 'o.uid, o.rv' : 'NULL, NULL'}`);
+  const identity = raw(
+    `k.cluster, nullif(k.namespace, ''), k.name, ${versions ? `${object}.uid, ${object}.rv` : 'NULL, NULL'}`,
+  );
   const refused = raw(readsBody ? 'b.text' : 'NULL');
-  const healthColumns = health ? [raw('o.health, o.health_reason')] : [];
+  const healthColumns = health ? [raw(`${object}.health, ${object}.health_reason`)] : [];
   const columns = [
     identity,
     ...keys,
@@ -54,7 +61,8 @@ export function pageSelect(
     ...(full ? [objectBits(objects), refused] : []),
     listOfValues(values),
   ];
-  return sql`SELECT count(*), group_concat(json_array(${join(columns, ', ')}), char(10)), count(${refused})
+  return sql`SELECT count(*), group_concat(json_array(${join(columns, ', ')}), char(10)), count(${refused}),
+      (SELECT revision FROM state)
       FROM (${rows}) AS k${joined}`;
 }
 

@@ -20,10 +20,10 @@ const template: PageTemplate = {
   objects: [],
 };
 
-/** A page of the objects' names. Its loop calls tick() at one of eight rows, like short pages. */
+/** A page of the objects' names. Its loop calls tick() at one of 32 rows, like short pages. */
 function page(where: string): PageRequest {
-  const text = `SELECT count(*), group_concat(json_array(k.name, json_array()), char(10)), 0 FROM (SELECT o.name FROM object AS o
-    WHERE (((o.id * 40503 >> 16) & 7) <> 0 OR tick() = 0) AND ${where} ORDER BY o.id LIMIT 2) AS k`;
+  const text = `SELECT count(*), group_concat(json_array(k.name, json_array()), char(10)), 0, (SELECT revision FROM state) FROM (SELECT o.name FROM object AS o
+    WHERE (((o.id * 40503 >> 16) & 31) <> 0 OR tick() = 0) AND ${where} ORDER BY o.id LIMIT 2) AS k`;
   return {
     statements: [{ sql: text, params: [] }],
     fullStatements: [],
@@ -38,7 +38,7 @@ function page(where: string): PageRequest {
 
 /** The newest object. Its loop calls tick() at every row. */
 const newest: Statement = {
-  sql: `SELECT count(*), group_concat(json_array(k.name, json_array()), char(10)), 0 FROM
+  sql: `SELECT count(*), group_concat(json_array(k.name, json_array()), char(10)), 0, (SELECT revision FROM state) FROM
     (SELECT o.name FROM object AS o WHERE tick() = 0 ORDER BY +o.id DESC LIMIT 1) AS k`,
   params: [],
 };
@@ -113,9 +113,25 @@ test('what has been committed is seen by the next read, whatever was known', asy
   }
 });
 
-/** Reads a page three times, the last two `later` milliseconds after the first. An object is added during the last read. */
-async function readDuringCommit(later: number) {
-  const objects = 40;
+test('a read without pages sees what has been committed, though its rows were known', async () => {
+  const { file, writer } = await filled(2);
+  let now = 0;
+  const pages = new PagesNow({ file, ...limits, clock: { now: () => 0, monotonic: () => now } as never });
+  onTestFinished(() => pages.close());
+  pages.read([counted], []);
+  now = 1000;
+  // Looks at the files again.
+  expect(pages.read([counted], [])).toMatchObject({ revision: 1, rows: [[[2]]] });
+  writer.apply(writer.declare(describedResource()), [{ type: 'ADDED', object: pod({ name: 'm', rv: 10 }) }], '10');
+  expect(pages.read([counted], [])).toMatchObject({ revision: 2, rows: [[[3]]] });
+});
+
+/**
+ * Reads pages three times, the last two times `later` milliseconds after the first. An object is added while the first page of the last
+ * time is read.
+ */
+async function readDuringCommit(later: number, count: number) {
+  const objects = 6;
   const { file, writer } = await filled(objects);
   const handle = writer.declare(describedResource());
   let now = 0;
@@ -129,28 +145,36 @@ async function readDuringCommit(later: number) {
   const pages = new PagesNow({ file, ...limits, clock: { now: () => 0, monotonic } as never });
   onTestFinished(() => pages.close());
   const last = page(`o.name > 'n'`);
-  const read = () => pages.read([counted], [{ ...last, statements: [newest] }]);
+  const asked = Array.from({ length: count }, () => ({ ...last, statements: [newest] }));
+  const read = () => pages.read([counted], asked);
   expect(read()).toMatchObject({ revision: 1 });
   now += later;
   expect(read()).toMatchObject({ revision: 1 });
-  // The row loop reads the clock once a row. Other readings are few.
+  // A page reads the clock for its statement and for each row. Other readings are few.
   looks = 0;
-  commitAt = objects / 2;
+  commitAt = objects;
   const answer = read();
-  return { answer, timesRead: Math.floor(looks / objects) };
+  return { answer, pagesRead: Math.floor(looks / (objects + 2)) };
 }
 
 test('a read is of one snapshot, whatever is committed meanwhile: of the later one where no commit was expected', async () => {
-  expect(await readDuringCommit(1000)).toMatchObject({
-    answer: { revision: 2, rows: [[[41]]], pages: [{ lists: ['["z"]'] }] },
-    timesRead: 2,
+  expect(await readDuringCommit(1000, 2)).toMatchObject({
+    answer: { revision: 2, rows: [[[7]]], pages: [{ lists: ['["z"]'] }, { lists: ['["z"]'] }] },
+    pagesRead: 4,
+  });
+});
+
+test('a page that is read alone is of the snapshot in which it began, and is read once', async () => {
+  expect(await readDuringCommit(1000, 1)).toMatchObject({
+    answer: { revision: 1, rows: [[[6]]], pages: [{ lists: ['["n5"]'] }] },
+    pagesRead: 1,
   });
 });
 
 test('soon after a commit nothing is read twice: the snapshot is held', async () => {
-  expect(await readDuringCommit(1)).toMatchObject({
-    answer: { revision: 1, rows: [[[40]]], pages: [{ lists: ['["n39"]'] }] },
-    timesRead: 1,
+  expect(await readDuringCommit(1, 2)).toMatchObject({
+    answer: { revision: 1, rows: [[[6]]], pages: [{ lists: ['["n5"]'] }, { lists: ['["n5"]'] }] },
+    pagesRead: 2,
   });
 });
 

@@ -63,6 +63,9 @@ class FilesLost extends PortolanError {
   }
 }
 
+/** Thrown by a page that was read after a commit; never leaves this file. */
+const otherRevision = new Error('the page is of another revision');
+
 /** Milliseconds for which the result of the last check of the file is valid. */
 const stateValidMs = 10;
 /**
@@ -81,6 +84,8 @@ export class ReadConnection {
   readonly #writers = new BoundedCache<PageWriter>({ entries: keptWriters, weight: keptWriters });
   #open: { readonly database: Database; readonly inode: number } | null = null;
   #known: Known | null = null;
+  /** Pages that were read at the revision of the known snapshot, since the start. */
+  #pagesProved = 0;
   /** The time of the last check of the file, by the monotonic clock. */
   #checkedAt = Number.NEGATIVE_INFINITY;
 
@@ -141,10 +146,10 @@ export class ReadConnection {
     const lines: string[] = [];
     for (const statement of statements) {
       if (found >= limit) break;
-      const [row] = this.#readWhole(statement);
-      found += Number(row?.[pageRow.found]);
-      refused ||= row?.[pageRow.refused] !== 0;
-      const some = row?.[pageRow.lines];
+      const row = this.#readPage(statement);
+      found += Number(row[pageRow.found]);
+      refused ||= row[pageRow.refused] !== 0;
+      const some = row[pageRow.lines];
       if (typeof some === 'string') lines.push(some);
     }
     return { found: Math.min(found, limit), lines: lines.join('\n'), refused };
@@ -156,6 +161,14 @@ export class ReadConnection {
     const known = rows.get(statement) ?? this.#readWhole(statement);
     rows.set(statement, known);
     return known;
+  }
+
+  /** The one row of a page's statement (pageRow). @throws otherRevision unless it read the known snapshot */
+  #readPage(statement: Statement): Row {
+    const row = must(this.#readWhole(statement)[0], 'the row of a page');
+    if (row[pageRow.revision] !== this.#known?.snapshot.revision) throw otherRevision;
+    this.#pagesProved += 1;
+    return row;
   }
 
   /** Reads all rows at once. For few rows: an iterator, which could stop early, takes as long as reading a short page. */
@@ -183,16 +196,26 @@ export class ReadConnection {
   }
 
   /**
-   * The same without a transaction. An equal data version afterwards proves that all reads were of the known snapshot, and checking it
-   * takes less time than a transaction. Null if there was a commit meanwhile, or one is likely.
+   * The same without a transaction, which takes less time. Each statement of a page tells the revision that it read, and the rows of the
+   * other statements must be known. If no page was read, an equal data version proves that there was no commit. Null if there was a commit
+   * meanwhile, or one is likely.
    */
   #pagesWithoutTransaction(statements: readonly Statement[], pages: readonly PageRequest[]): PagesRead | null {
     const known = this.#known;
     if (this.#open === null || known === null) return null;
     const now = this.#clock.monotonic();
     if (now - known.since < sinceCommitMs || now - this.#checkedAt > stateValidMs) return null;
-    const read = this.#pagesIn(known.snapshot, statements, pages);
-    return dataVersion(this.#open.database) === known.version ? read : null;
+    if (!statements.every((statement) => known.rows.has(statement))) return null;
+    const before = this.#pagesProved;
+    let read: PagesRead;
+    try {
+      read = this.#pagesIn(known.snapshot, statements, pages);
+    } catch (error) {
+      if (error === otherRevision) return null;
+      throw error;
+    }
+    const isProved = this.#pagesProved > before || dataVersion(this.#open.database) === known.version;
+    return isProved ? read : null;
   }
 
   /** The same in an open snapshot, or in a known one. */
@@ -235,11 +258,11 @@ export class ReadConnection {
       related: related.map((request) => this.#relatedReader(request, charge)),
       read: (ids, full): RelatedLines => {
         const { sql, params } = full ? fullStatement : statement;
-        const [row] = this.#readWhole({ sql, params: [JSON.stringify(ids), ...params.slice(1)] });
+        const row = this.#readPage({ sql, params: [JSON.stringify(ids), ...params.slice(1)] });
         return {
-          lines: String(row?.[pageRow.lines] ?? ''),
-          ids: JSON.parse(String(row?.[pageRow.ids] ?? '[]')) as readonly (readonly number[])[],
-          refused: row?.[pageRow.refused] !== 0,
+          lines: String(row[pageRow.lines] ?? ''),
+          ids: JSON.parse(String(row[pageRow.ids] ?? '[]')) as readonly (readonly number[])[],
+          refused: row[pageRow.refused] !== 0,
         };
       },
     };
