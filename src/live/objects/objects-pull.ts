@@ -67,7 +67,7 @@ const batch = 500;
 const mostJoining = 1000;
 
 /** A kind of which the caller may see something. */
-export interface Followed {
+interface Followed {
   readonly kind: PlannedKind;
   readonly kindId: number;
   readonly scope: Scope;
