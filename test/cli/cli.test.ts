@@ -1,97 +1,21 @@
 /** The command line as a person meets it: processes, their output, their exit codes. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { startSimCluster } from '../../sim/sim-cluster.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { must } from '../../src/base/must.ts';
-import { Database } from '../../src/store/sqlite/database.ts';
 import { openWriter } from '../../src/store/write/writer.ts';
-import { eventually } from '../kit/eventually.ts';
+import { commandFolder, ending, firstLine } from '../kit/command-folder.ts';
 import { runGateway } from '../kit/gateway.ts';
-import { data } from '../kit/graphql-client.ts';
-import { openAcknowledged } from '../kit/raw-socket.ts';
-import { sharedDirectory } from '../kit/temporary-directory.ts';
 
-const entry = fileURLToPath(new URL('../../src/portolan.js', import.meta.url));
-
-/** Working directory, home and temporary folder of every process of a test. */
-let folder: string;
-let started: ChildProcess[];
-
-beforeEach(() => {
-  folder = sharedDirectory('cli');
-  started = [];
-});
-
-afterEach(async () => {
-  for (const child of started) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
-  rmSync(folder, { recursive: true, force: true });
-});
-
-function portolan(args: readonly string[], environment: Record<string, string> = {}): ChildProcess {
-  const child = spawn(process.execPath, [entry, ...args], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  started.push(child);
-  return child;
-}
-
-interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function ending(child: ChildProcess): Promise<Ended> {
-  const { stdout, stderr } = child;
-  if (stdout === null || stderr === null) throw new Error('the output is not piped');
-  const [[code], out, err] = await Promise.all([once(child, 'exit'), text(stdout), text(stderr)]);
-  return { code: code as number | null, out, err };
-}
-
-const run = (args: readonly string[], environment?: Record<string, string>) => ending(portolan(args, environment));
-
-/** The first line of standard output; rejects with what was complained about when there is none. */
-async function firstLine(child: ChildProcess): Promise<string> {
-  const { stdout, stderr } = child;
-  if (stdout === null || stderr === null) throw new Error('the output is not piped');
-  const complaint = text(stderr);
-  for await (const line of createInterface({ input: stdout })) return line;
-  throw new Error(await complaint);
-}
-
-/** A kubeconfig that leads to `server`. */
-function kubeconfig(server: string): string {
-  const path = join(folder, 'kubeconfig.yaml');
-  writeFileSync(
-    path,
-    JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'Config',
-      clusters: [{ name: 'c', cluster: { server } }],
-      users: [{ name: 'u', user: { token: 'not-a-real-token' } }],
-      contexts: [{ name: 'somewhere', context: { cluster: 'c', user: 'u' } }],
-      'current-context': 'somewhere',
-    }),
-  );
-  return path;
-}
+const { folder, portolan, run, kubeconfig } = commandFolder();
 
 describe('help', () => {
   test('without a command there is help, and that is an error', async () => {
@@ -160,7 +84,7 @@ describe('what is wrong at the start is one sentence and exit code 1', () => {
   });
 
   test('a kubeconfig that is not there, beside a store that is', async () => {
-    openWriter(join(folder, 'kept.db'), { log: silentLogger, clock: systemClock }).close();
+    openWriter(join(folder(), 'kept.db'), { log: silentLogger, clock: systemClock }).close();
     const { code, out, err } = await run([
       'serve',
       '--port',
@@ -178,7 +102,7 @@ describe('what is wrong at the start is one sentence and exit code 1', () => {
   });
 
   test('a kubeconfig that is not YAML', async () => {
-    writeFileSync(join(folder, 'broken.yaml'), 'apiVersion: [');
+    writeFileSync(join(folder(), 'broken.yaml'), 'apiVersion: [');
     const { code, err } = await run(['serve', '--kubeconfig', 'broken.yaml']);
     expect(code).toBe(1);
     expect(err).toMatch(sentence);
@@ -192,7 +116,7 @@ describe('what is wrong at the start is one sentence and exit code 1', () => {
   });
 
   test('portolan.yaml of the working directory', async () => {
-    writeFileSync(join(folder, 'portolan.yaml'), 'port: http\n');
+    writeFileSync(join(folder(), 'portolan.yaml'), 'port: http\n');
     const { code, err } = await run(['serve']);
     expect(code).toBe(1);
     expect(err).toMatch(/^portolan: port in portolan\.yaml is "http" [^\n]+\.\n$/);
@@ -241,151 +165,6 @@ describe('what is wrong at the start is one sentence and exit code 1', () => {
     } finally {
       server.close();
     }
-  });
-});
-
-describe('demo', () => {
-  test.each(['SIGINT', 'SIGTERM'] as const)('says where it is, answers, and ends on %s', async (signal) => {
-    const child = portolan(['demo', '--port', '0', '--pods', '50']);
-    const exited = once(child, 'exit');
-    const line = await firstLine(child);
-    expect(line).toMatch(/^Playground: http:\/\/127\.0\.0\.1:\d+\/graphql$/);
-    const url = line.slice('Playground: '.length);
-    await eventually(async () => {
-      const ready = await fetch(url.replace('/graphql', '/readyz'));
-      expect([ready.status, await ready.json()]).toMatchObject([200, { ready: true, failing: [] }]);
-    });
-    const { pods } = await data<{ pods: { totalCount: number } }>(url, '{ pods(first: 1) { totalCount } }');
-    expect(pods.totalCount).toBeGreaterThan(10);
-
-    const told = await run(['status', '--all', '--url', url]);
-    expect([told.code, told.err]).toEqual([0, '']);
-    expect(told.out).toMatch(/^pods +demo +WATCHING +\d+ /m);
-    expect(told.out).toMatch(/ 0 failing; ready\.\n$/);
-
-    const socket = await openAcknowledged(url);
-    socket.send({ id: '1', type: 'subscribe', payload: { query: 'subscription { podChanges { phase } }' } });
-    expect(await socket.next()).toMatchObject({
-      type: 'next',
-      payload: { data: { podChanges: { phase: 'SNAPSHOT' } } },
-    });
-
-    child.kill(signal);
-    // At a terminal the process hears it twice: once itself, once from npm. The second comes while the first is acted on.
-    expect(await socket.closed).toMatchObject({ code: 1001 });
-    child.kill(signal);
-    expect(await exited).toEqual([0, null]);
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
-  test.each(['SIGINT', 'SIGHUP'] as const)(
-    'ends in order on %s while it starts, and leaves nothing',
-    async (signal) => {
-      const child = portolan(['demo', '--port', '0', '--pods', '2000']);
-      const ended = ending(child);
-      await eventually(() => expect(readdirSync(folder)).not.toEqual([]));
-      child.kill(signal);
-      expect((await ended).code).toBe(0);
-      expect(readdirSync(folder)).toEqual([]);
-    },
-  );
-
-  test('closes its store in order on SIGTERM during the first sync', async () => {
-    const child = portolan(['demo', '--port', '0', '--pods', '4000', '--data', 'kept.db']);
-    const ended = ending(child);
-    await eventually(() => expect(existsSync(join(folder, 'kept.db-wal'))).toBe(true), 60_000, 10);
-    child.kill('SIGTERM');
-    expect((await ended).code).toBe(0);
-    const database = new Database(join(folder, 'kept.db'), { readonly: true });
-    expect(database.statement(`SELECT value FROM meta WHERE key = 'clean'`).get()?.[0]).toBe(1);
-    database.close();
-  });
-
-  test('ends in order when the reader of its output is gone', async () => {
-    const child = portolan(['demo', '--port', '0', '--pods', '50']);
-    const exited = once(child, 'exit');
-    child.stdout?.destroy();
-    child.stderr?.destroy();
-    expect(await exited).toEqual([0, null]);
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
-  test('ends in order when the reader of its log goes away later', async () => {
-    const child = portolan(['demo', '--port', '0', '--pods', '50', '--log-level', 'debug']);
-    const exited = once(child, 'exit');
-    await once(must(child.stdout, 'a pipe'), 'data');
-    child.stderr?.destroy();
-    expect(await exited).toEqual([0, null]);
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
-  test('drains and ends in order when the reader of its audit log goes away', async () => {
-    const cluster = await startSimCluster({ objects: 'empty' });
-    onTestFinished(() => cluster.close());
-    const options = ['--kinds', 'pods', '--auth', 'token', '--audit-log', '-', '--drain', '1s', '--port', '0'];
-    const child = portolan(['serve', '--kubeconfig', kubeconfig(cluster.url), ...options]);
-    const [exited, err] = [once(child, 'exit'), text(must(child.stderr, 'a pipe'))];
-    const [line] = (await once(must(child.stdout, 'a pipe'), 'data')) as [Buffer];
-    const url = line.toString().replace('Playground: ', '').trim();
-    child.stdout?.destroy();
-    const ask = () => fetch(url, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
-    // The audit log has a line for a request without a token.
-    expect((await ask()).status).toBe(401);
-    await eventually(async () => expect((await ask()).headers.get('connection')).toBe('close'));
-    expect(await exited).toEqual([0, null]);
-    expect(await err).toContain('the gateway ends');
-  });
-
-  test('writes JSON lines only on standard error that is no terminal', async () => {
-    const child = portolan(['demo', '--port', '0', '--pods', '50']);
-    const ended = ending(child);
-    const lines = createInterface({ input: must(child.stderr, 'a pipe') });
-    await new Promise<void>((resolve) => lines.on('line', (line) => line.includes('complete') && resolve()));
-    child.kill('SIGTERM');
-    const { code, err } = await ended;
-    expect(code).toBe(0);
-    const entries = err
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as { readonly level: number; readonly msg: string });
-    expect(entries.map(({ msg }) => msg)).toContain('the first sync is complete');
-    expect(entries.filter(({ level }) => level > 30)).toEqual([]);
-  });
-
-  test('names a mistake in --kinds, and ends', async () => {
-    const { code, err } = await run([
-      'demo',
-      '--port',
-      '0',
-      '--pods',
-      '0',
-      '--kinds',
-      'pods,deploymnts',
-      '--log-level',
-      'error',
-    ]);
-    expect(code).toBe(1);
-    expect(err).toBe(
-      'portolan: --kinds names "deploymnts" (did you mean deployments?), which no cluster serves; correct the name, or write plural.group for a definition that is installed later.\n',
-    );
-  });
-
-  test('leaves nothing beside a file that is no store', async () => {
-    writeFileSync(join(folder, 'README.md'), '# A text\n');
-    const { code, err } = await run([
-      'demo',
-      '--port',
-      '0',
-      '--pods',
-      '0',
-      '--data',
-      'README.md',
-      '--log-level',
-      'error',
-    ]);
-    expect(code).toBe(1);
-    expect(err).toContain('README.md is not a store of Portolan');
-    expect(readdirSync(folder)).toEqual(['README.md']);
   });
 });
 
@@ -484,7 +263,7 @@ describe('rbac and can', () => {
     const groups = ['--as-group', 'cn=devs,ou=b', '--as-group', 'c'];
     const sim = await startSimCluster();
     onTestFinished(() => sim.close());
-    writeFileSync(join(folder, 'sim.yaml'), sim.kubeconfig());
+    writeFileSync(join(folder(), 'sim.yaml'), sim.kubeconfig());
     const line = [
       'can',
       '--as',

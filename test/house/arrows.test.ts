@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { circles, type Graph, importsOf } from './import-graph.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const source = join(root, 'src');
@@ -300,13 +301,6 @@ interface Import {
   readonly target: string;
 }
 
-function importsOf(file: string): readonly string[] {
-  const text = readFileSync(file, 'utf8');
-  return [
-    ...text.matchAll(/^(?:import|export)\b[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm),
-  ].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
-}
-
 /** The files of the rooms, by room and path in it: those of `src`, and those of `sim`, which stands beside it. */
 const files = [
   ...readdirSync(source, { recursive: true, encoding: 'utf8' }),
@@ -331,8 +325,6 @@ function roomOf({ file, target }: Import): string | null {
   const path = targetOf(file, target);
   return path.startsWith('..') ? 'outside' : (path.split(sep)[0] ?? null);
 }
-
-type Graph = ReadonlyMap<string, readonly string[]>;
 
 /** The files that each file imports, by room and path in it. */
 function graphOfFiles(all: readonly Import[]): Graph {
@@ -362,30 +354,6 @@ function isPublic(path: string): boolean {
   const [room = '', ...rest] = path.split(sep);
   const face = faces[room] ?? [];
   return face === '*' || face.includes(rest.join('/'));
-}
-
-/** The strongly connected components with more than one node (Tarjan's algorithm), sorted. */
-function circles(graph: Graph): readonly (readonly string[])[] {
-  const numbers = new Map<string, { index: number; low: number }>();
-  const stack: string[] = [];
-  const found: string[][] = [];
-  const visit = (node: string): { index: number; low: number } => {
-    const own = { index: numbers.size, low: numbers.size };
-    numbers.set(node, own);
-    stack.push(node);
-    for (const next of graph.get(node) ?? []) {
-      const known = numbers.get(next);
-      if (known === undefined) own.low = Math.min(own.low, visit(next).low);
-      else if (stack.includes(next)) own.low = Math.min(own.low, known.index);
-    }
-    if (own.low === own.index) {
-      const members = stack.splice(stack.indexOf(node));
-      if (members.length > 1) found.push(members.sort());
-    }
-    return own;
-  };
-  for (const node of graph.keys()) if (!numbers.has(node)) visit(node);
-  return found.sort();
 }
 
 describe('the arrows of the house', () => {

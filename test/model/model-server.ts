@@ -11,6 +11,7 @@ import { expired, json, refusedConnection, status, throttled, tooLarge, whole } 
 import { ModelBody } from './model-body.ts';
 import { documentAt } from './model-documents.ts';
 import type { ModelFaults } from './model-faults.ts';
+import { objectText } from './model-object-text.ts';
 import {
   apiVersionOf,
   type Backup,
@@ -173,22 +174,10 @@ export class ModelServer {
   write(resource: ModelResource, type: EventType, { namespace, name, uid }: Partial<ModelObject>, hidden = false) {
     this.#writes += 1;
     if (type === 'ADDED') this.#uids += 1;
-    const version = shown(resource, this.storage.revision + 1);
     const known = type === 'ADDED' ? `${this.uid}-u${this.#uids}` : uid;
-    const text = JSON.stringify({
-      apiVersion: apiVersionOf(resource),
-      kind: resource.kind,
-      metadata: {
-        name,
-        namespace,
-        uid: known,
-        resourceVersion: version,
-        creationTimestamp: '2026-01-31T12:00:00Z',
-        labels: { turn: String(this.#writes % 3) },
-      },
-      data: { value: `${this.#writes} π \u{1f6a2} \u2028 \u0000 "\\`, count: 0 },
-    }).replace('"count":0', `"count":${9_007_199_254_740_993n + BigInt(this.#writes)}`);
-    const object = { namespace: String(namespace), name: String(name), uid: String(known), version, text };
+    const version = shown(resource, this.storage.revision + 1);
+    const identity = { namespace: String(namespace), name: String(name), uid: String(known), version };
+    const object = { ...identity, text: objectText(resource, identity, this.#writes) };
     const event = this.storage.write(resource, type, object, hidden);
     for (const watcher of [...this.#watchers]) if (watcher.resource === resource) watcher.catchUp();
     return event;

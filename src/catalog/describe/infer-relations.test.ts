@@ -1,86 +1,34 @@
+/** What inferRelations finds in schemas, and what holds of its result for any schema. */
 import { describe, expect, test } from 'vitest';
 import { crdFolder, loadCrds } from '../../../test/kit/crds.ts';
+import {
+  clusterScoped,
+  elsewhere,
+  infer,
+  key,
+  kind,
+  kinds,
+  lineOf,
+  linesOf,
+  name,
+  namespace,
+  optional,
+  placeOf,
+  type Short,
+  served,
+  source,
+  treeOf,
+} from '../../../test/kit/inferred-relations.ts';
 import { fieldName } from '../names/field-names.ts';
 import { filterFields, injectedFields } from '../names/reserved-names.ts';
 import { resolvePath } from '../paths/resolve-path.ts';
 import { placeOfText, placeText } from '../relations/place-text.ts';
-import { type ReferencePlace, type Relation, textOfKind } from '../relations/relation.ts';
+import type { ReferencePlace } from '../relations/relation.ts';
 import type { FieldTree, FieldType } from '../tree/field-tree.ts';
-import { normalizeTree } from '../tree/normalize-tree.ts';
 import { joinPaths } from '../tree/path.ts';
-import { SchemaWalker } from '../tree/walk-schema.ts';
 import { describeResource } from './describe.ts';
 import { resourceOfCrd } from './from-crd.ts';
-import { type InferredRelations, inferRelations } from './infer-relations.ts';
-import type { ServedKind } from './kind-by-name.ts';
-
-/** A schema in short: a text is a string with that description, a list has elements, an object has fields. */
-type Short = string | boolean | readonly [Short] | { readonly [field: string]: Short };
-
-function schemaOf(short: Short): object {
-  if (typeof short === 'string') return { type: 'string', description: short };
-  if (typeof short === 'boolean') return { type: 'boolean' };
-  if (Array.isArray(short)) return { type: 'array', items: schemaOf(short[0] as Short) };
-  const { '#': description, ...fields } = short as { readonly [field: string]: Short };
-  const properties = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, schemaOf(value)]));
-  return { type: 'object', properties, ...(description === undefined ? {} : { description }) };
-}
-
-function treeOf(root: Short): FieldTree {
-  const walker = new SchemaWalker();
-  return normalizeTree(walker.root(schemaOf(root)), walker.drafts);
-}
-
-const served = (text: string, namespaced = true): ServedKind => {
-  const dot = text.indexOf('.');
-  const kind = text.slice(0, dot);
-  const plural = `${kind.toLowerCase().replace(/y$/, 'ie')}s`;
-  return { group: text.slice(dot + 1), kind, plural, namespaced };
-};
-
-const kinds: readonly ServedKind[] = [
-  served('Foo.a.example.io'),
-  served('Cluster.a.example.io'),
-  served('Policy.a.example.io'),
-  served('Service.a.example.io'),
-  served('Zone.a.example.io', false),
-  served('Issuer.example.io'),
-  served('Disk.b.c.example.io'),
-  served('Account.d.c.example.io'),
-];
-
-const source = { group: 'a.example.io', kind: 'Foo', namespaced: true };
-const elsewhere = { ...source, group: 'a.c.example.io' };
-const clusterScoped = { ...source, namespaced: false };
-
-function infer(spec: Short, from = source): InferredRelations {
-  return inferRelations(from, treeOf({ spec }), kinds);
-}
-
-function placeOf({ means }: Relation): ReferencePlace {
-  const place = means.by === 'reference' ? means.places[0] : undefined;
-  if (place === undefined) throw new Error('every inferred relation has a place');
-  return place;
-}
-
-/** `tlsSecrets* spec.tls[].secretName -> Secret`; a star for many; `{name @ namespace}` below the place. */
-function lineOf(relation: Relation): string {
-  const { at, name, namespace, target } = placeOf(relation);
-  const below = name === null ? '' : `{${name.text}${namespace === null ? '' : ` @ ${namespace.text}`}}`;
-  const to =
-    'kindAt' in target
-      ? `any by ${target.groupAt?.path.text ?? 'kind'}${target.fallback === null ? '' : `, else ${textOfKind(target.fallback)}`}`
-      : textOfKind(target);
-  return `${relation.name}${relation.many ? '*' : ''} ${at.text}${below} -> ${to}`;
-}
-
-const linesOf = ({ relations }: InferredRelations): readonly string[] => relations.map(lineOf);
-
-const name = 'the name';
-const key = 'the key';
-const kind = 'the kind';
-const namespace = 'the namespace';
-const optional = true;
+import { inferRelations } from './infer-relations.ts';
 
 describe('inferRelations finds', () => {
   test.each<readonly [string, Short, readonly string[]]>([
@@ -353,163 +301,6 @@ describe('inferRelations finds', () => {
       ref,
     }).relations.map((each) => each.name);
     expect(names).toEqual(['clusterName', 'healthRef', 'pathRef', 'ref', 'tlsSecret', 'snakeCaseKebabCaseTarget']);
-  });
-});
-
-describe('inferRelations refuses', () => {
-  test.each<readonly [string, Short, string, string]>([
-    ['a kind that nothing tells', { credentialsRef: { name } }, 'spec.credentialsRef', 'does not say which kind'],
-    ['an empty name', { ref: { name, key } }, 'spec.ref', 'does not say which kind'],
-    ['a Kind without a group', { targetRef: { kind, name } }, 'spec.targetRef', 'a Kind without its group'],
-    [
-      'an object of an external API',
-      { secretRef: { name, external: key } },
-      'spec.secretRef',
-      'does not say which kind',
-    ],
-    ['two kinds', { serviceRef: { name } }, 'spec.serviceRef', 'Service of a.example.io as well as Service of core'],
-    [
-      'two kinds of a name',
-      { nested: { serviceName: name, servicePort: name } },
-      'spec.nested.serviceName',
-      'as well as',
-    ],
-    ['its own name', { fooName: name }, 'spec.fooName', 'the object itself'],
-    [
-      'a namespace that may be of another name',
-      { namespace, secretName: name },
-      'spec.secretName',
-      'namespace beside it',
-    ],
-    [
-      'one namespace of several names',
-      { secretNames: [name], secretNamespace: name },
-      'spec.secretNames[]',
-      'namespace beside it',
-    ],
-    [
-      'what is not served',
-      { clusterRef: { '#': 'Reference to a X in b to populate y.', name } },
-      'spec.clusterRef',
-      'X of b.example.io is not served',
-    ],
-    ['a name of the data', { foo: { zoneName: name } }, 'spec.foo.zoneName', 'has a field with the name fooZone'],
-    ['a name of every object', { cluster: { name } }, 'spec.cluster', 'has a field with the name cluster'],
-    ['a path that no name can begin with', { 1: { secretName: name } }, 'spec.1.secretName', 'no name begins'],
-  ])('%s', (_, spec, path, reason) => {
-    const { relations, skipped } = inferRelations(source, treeOf({ spec, fooZone: key }), kinds);
-    expect(relations).toEqual([]);
-    expect(skipped).toEqual([{ path, reason: expect.stringContaining(reason) }]);
-  });
-
-  test.each<readonly [string, Short]>([
-    [
-      'names of other things',
-      { displayName: name, hostNames: [name], keyName: name, serviceAccount: name, secret: name },
-    ],
-    ['names that end like a kind of the group', { remoteClusterName: name }],
-    ['names of kinds of other groups', { issuerName: name, diskName: name }],
-    ['texts under Ref that may be no name', { nodeRef: name, policyRef: name, caRef: name }],
-    ['names of Services and volumes that stand alone', { grpcServiceName: name, volumeName: name, claimName: name }],
-    [
-      'objects that may be more than a reference',
-      {
-        env: [{ name, value: key }],
-        md5: { name, key },
-        policy: { name, effect: kind },
-        secret: { name, data: key },
-        sourcePolicy: { name },
-      },
-    ],
-    [
-      'objects without a name',
-      { secretRef: { secretKey: name }, policyRef: { id: name }, clusterRef: true, flagName: true },
-    ],
-    [
-      'status and metadata, also in embedded objects',
-      { template: { metadata: { ownerReferences: [{ apiVersion: key, kind, name }] }, status: { secretName: name } } },
-    ],
-    [
-      'selectors of Crossplane',
-      { zoneSelector: { matchLabels: { name } }, zoneIdSelector: { policy: { resolve: key } } },
-    ],
-    [
-      'parts of Pods',
-      {
-        containers: [
-          { name, image: key, env: [{ valueFrom: { secretKeyRef: { name, key } } }], volumeMounts: [{ name }] },
-        ],
-        volumes: [{ name, emptyDir: { medium: key }, hostPath: { path: key }, secret: { secretName: name } }],
-        template: {
-          spec: {
-            serviceAccountName: name,
-            containers: [{ name, image: key, env: [{ name }], volumeMounts: [{ name }] }],
-          },
-        },
-      },
-    ],
-    ['a name that a reference beside it resolves to', { zoneName: name, zoneRef: { from: { name } } }],
-  ])('and does not mention %s', (_, spec) => {
-    expect(infer(spec)).toEqual({ relations: [], skipped: [] });
-  });
-
-  test('places below free JSON and maps', () => {
-    const walker = new SchemaWalker();
-    const secretRef = schemaOf({ secretRef: { name } });
-    const properties = {
-      spec: {
-        type: 'object',
-        properties: {
-          free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-          map: { type: 'object', additionalProperties: secretRef },
-          list: { type: 'array', items: secretRef },
-        },
-      },
-    };
-    const tree = normalizeTree(walker.root({ properties }), walker.drafts);
-    expect(linesOf(inferRelations(source, tree, kinds))).toEqual([
-      'listSecrets* spec.list[].secretRef{name} -> Secret',
-    ]);
-  });
-
-  test('plain names of kinds that stand for objects of an external API', () => {
-    const spec: Short = { secretName: name, zoneName: name, passwordSecretRef: { name, key } };
-    const line = 'passwordSecret spec.passwordSecretRef{name} -> Secret';
-    for (const tree of [
-      treeOf({ spec, status: { ackResourceMetadata: { arn: name } } }),
-      treeOf({ spec: { ...spec, azureName: name } }),
-    ])
-      expect(linesOf(inferRelations(source, tree, kinds))).toEqual([line]);
-  });
-
-  test('both of two relations with one name, letter case ignored', () => {
-    const { relations, skipped } = infer({
-      secretRef: { name },
-      secretName: name,
-      tls: { caSecretName: name },
-      tlsCA: { secretName: name },
-    });
-    expect(relations).toEqual([]);
-    expect(skipped.map(({ path, reason }) => `${path}: ${reason}`)).toEqual([
-      'spec.secretName: the name secret would be that of 2 relations',
-      'spec.secretRef: the name secret would be that of 2 relations',
-      'spec.tls.caSecretName: the name tlsCaSecret would be that of 2 relations',
-      'spec.tlsCA.secretName: the name tlsCASecret would be that of 2 relations',
-    ]);
-  });
-
-  test('kinds of kube-apiserver', () => {
-    const tree = treeOf({ spec: { secretName: name } });
-    expect(inferRelations({ ...source, group: 'apps' }, tree, kinds)).toEqual({ relations: [], skipped: [] });
-  });
-
-  test('more than 64 relations, the deepest first', () => {
-    const deep = Object.fromEntries(Array.from({ length: 70 }, (_, i) => [`n${100 + i}SecretName`, name]));
-    const { relations, skipped } = infer({ deep, zoneName: name });
-    expect(relations).toHaveLength(64);
-    expect(relations[0]?.name).toBe('zone');
-    expect(skipped).toHaveLength(7);
-    expect(skipped[0]).toEqual({ path: 'spec.deep.n163SecretName', reason: 'the kind has 64 relations already' });
   });
 });
 
