@@ -2,7 +2,7 @@
  * The pace of retries in one cluster, by the number of collections that wait after a failure.
  *
  * A few sick kinds are tried again every few seconds, so that they are right soon after their server is. In an outage the delays grow
- * up to the cap of the backoff. So the retries stay below four a second on average, whatever is sick.
+ * with the number of waiting collections, up to the cap of the backoff. So all retries together stay at a few a second.
  */
 
 /** The longest delay while few collections wait, and the part of each waiting collection in it, in milliseconds. */

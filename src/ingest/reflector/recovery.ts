@@ -10,10 +10,11 @@
  *   server, network          backoff                                          the same step
  *   throttled                backoff                                          the same step
  *   a watch that brings nothing, while others do (refused, unanswered, closed at once: watch-trust.ts)
- *                            none if a list is due; else a rest               list and a rest; else the same watch
+ *                            none if a list is due; else a rest               list, a rest, the watch; else the same watch
  *
  * A list that fails while the watch is distrusted is followed by the watch: after an outage a watch costs less. Between two tries of a
- * distrusted watch there is one rest, so that the collection is right soon after its server is.
+ * distrusted watch there is one rest, so that the collection is right soon after its server is. A list that becomes due during
+ * the rest is made when that watch has failed.
  *
  * A watch whose version is expired or too new is followed by a list without a wait. Exception: no event was applied since the last
  * list of this run. Then the wait is a backoff, so that lists do not repeat in a fast loop.

@@ -145,10 +145,10 @@ export class KindTables {
 
   /**
    * The tick guard of the scan's outer loop (tick.ts). It calls `tick()` for about one of 256 rows. With `often` it is about
-   * one of 32 rows, so that the number of calls estimates the scanned rows.
+   * one of 8 rows, so that the number of calls estimates the scanned rows.
    */
   tick(often = false): Fragment {
-    return tickAt(this.column('id').sql, often ? 32 : 256);
+    return tickAt(this.column('id').sql, often ? 8 : 256);
   }
 
   /** Was a column of this table requested? `b` is the body, `p` the promoted table's slots. */

@@ -96,7 +96,7 @@ interface KeyStatement {
   readonly order: TravelOrder;
 }
 
-/** @param carry whether rows that are not sorted carry versions and health, if they are rows of `object` */
+/** @param carry whether rows that come by an index of `object` carry versions and health */
 function keyStatements(list: KindList, carry = false): readonly KeyStatement[] {
   const { route, position } = list;
   switch (route.kind) {

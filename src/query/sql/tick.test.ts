@@ -3,7 +3,7 @@ import { Database } from '../../store/sqlite/database.ts';
 import { registerSqlFunctions } from '../../store/sqlite/sql-functions.ts';
 import { tickAt } from './tick.ts';
 
-test.each([32, 256] as const)('asked at one of %i rows or so, whatever the ids have in common', (rows) => {
+test.each([8, 256] as const)('asked at one of %i rows or so, whatever the ids have in common', (rows) => {
   let ticks = 0;
   const database = new Database(':memory:', {});
   onTestFinished(() => database.close());

@@ -9,6 +9,6 @@
 import { type Fragment, raw } from '../../store/types/sql.ts';
 
 /** The guard, which is always true. `rows` is a power of two. @param id SQL text of the row's id; never a caller's text. */
-export function tickAt(id: string, rows: 32 | 256): Fragment {
+export function tickAt(id: string, rows: 8 | 256): Fragment {
   return raw(`(((${id} * 40503 >> 16) & ${rows - 1}) <> 0 OR tick() = 0)`);
 }

@@ -23,8 +23,8 @@ export const pageRow = {
   lines: 1,
   /** The number of lines whose body SQLite refused as JSON. */
   refused: 2,
-  /** The revision that the statement read. */
-  revision: 3,
+  /** The revision and the layout version that the statement read, as one text. */
+  state: 3,
   /** For pages of related objects: a JSON list with a list of ids for each row that they are related to. */
   ids: 4,
 } as const;

@@ -9,7 +9,7 @@
  *   SELECT count(*),
  *     group_concat(json_array(k.cluster, nullif(k.namespace, ''), k.name, NULL, NULL, json_array(b.body -> ?)), char(10)),
  *     count(b.text),
- *     (SELECT revision FROM state)
+ *     (SELECT revision || ' ' || layout_version FROM state)
  *   FROM (rows) AS k CROSS JOIN body AS b ON b.id = k.id                        ? is $."status"."phase"
  *
  * Versions and health come from the rows if these carry them, else from `object`, by another search of its tree.
@@ -31,7 +31,7 @@ export interface PageProjection {
 }
 
 /**
- * One row for the whole page: the number of rows, their lines, the number of bodies that SQLite refused as JSON, and the revision.
+ * One row for the whole page: the number of rows, their lines, the number of bodies that SQLite refused as JSON, and the state of the store.
  * @param rows a SELECT with the columns above.
  * @param keys the order keys `k.k0`, `k.k1`, … as items of a JSON list.
  * @param full whether lines have the columns `objects` and `refused body`.
@@ -62,7 +62,7 @@ export function pageSelect(
     listOfValues(values),
   ];
   return sql`SELECT count(*), group_concat(json_array(${join(columns, ', ')}), char(10)), count(${refused}),
-      (SELECT revision FROM state)
+      (SELECT revision || ' ' || layout_version FROM state)
       FROM (${rows}) AS k${joined}`;
 }
 

@@ -20,10 +20,10 @@ const template: PageTemplate = {
   objects: [],
 };
 
-/** A page of the objects' names. Its loop calls tick() at one of 32 rows, like short pages. */
+/** A page of the objects' names. Its loop calls tick() at one of eight rows, like short pages. */
 function page(where: string): PageRequest {
-  const text = `SELECT count(*), group_concat(json_array(k.name, json_array()), char(10)), 0, (SELECT revision FROM state) FROM (SELECT o.name FROM object AS o
-    WHERE (((o.id * 40503 >> 16) & 31) <> 0 OR tick() = 0) AND ${where} ORDER BY o.id LIMIT 2) AS k`;
+  const text = `SELECT count(*), group_concat(json_array(k.name, json_array()), char(10)), 0, (SELECT revision || ' ' || layout_version FROM state) FROM (SELECT o.name FROM object AS o
+    WHERE (((o.id * 40503 >> 16) & 7) <> 0 OR tick() = 0) AND ${where} ORDER BY o.id LIMIT 2) AS k`;
   return {
     statements: [{ sql: text, params: [] }],
     fullStatements: [],
@@ -38,7 +38,7 @@ function page(where: string): PageRequest {
 
 /** The newest object. Its loop calls tick() at every row. */
 const newest: Statement = {
-  sql: `SELECT count(*), group_concat(json_array(k.name, json_array()), char(10)), 0, (SELECT revision FROM state) FROM
+  sql: `SELECT count(*), group_concat(json_array(k.name, json_array()), char(10)), 0, (SELECT revision || ' ' || layout_version FROM state) FROM
     (SELECT o.name FROM object AS o WHERE tick() = 0 ORDER BY +o.id DESC LIMIT 1) AS k`,
   params: [],
 };

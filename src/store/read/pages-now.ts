@@ -5,7 +5,7 @@
  *
  * Invariants: a read stops after about `mostRows` rows or at its time limit, so that it does not block the event loop. A snapshot
  * never outlives the turn, so it never blocks a checkpoint. Nothing here waits for a lock.
- * Rows are counted by `tick()`, which the loops of such pages call at one of 32 rows (src/query/sql/kind-tables.ts).
+ * Rows are counted by `tick()`, which the loops of such pages call at one of eight rows (src/query/sql/kind-tables.ts).
  */
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { PageRequest, PagesRead } from '../types/page-reader.ts';
@@ -18,7 +18,7 @@ interface PagesNowOptions extends Omit<ReadConnectionOptions, 'tick' | 'busyMs'>
 }
 
 const mostRows = 1024;
-const rowsPerTick = 32;
+const rowsPerTick = 8;
 
 /** Thrown when a read exceeds its budget; never leaves this file. */
 class BudgetSpent extends Error {}

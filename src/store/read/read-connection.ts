@@ -47,6 +47,8 @@ export interface ReadConnectionOptions {
 interface Known {
   /** The `dataVersion` of the snapshot. */
   readonly version: number;
+  /** As the statements of pages tell it (pageRow.state). */
+  readonly state: string;
   /** The time when that version was first seen, by the monotonic clock. */
   readonly since: number;
   readonly snapshot: Snapshot;
@@ -64,7 +66,7 @@ class FilesLost extends PortolanError {
 }
 
 /** Thrown by a page that was read after a commit; never leaves this file. */
-const otherRevision = new Error('the page is of another revision');
+const otherState = new Error('the page is of another state of the store');
 
 /** Milliseconds for which the result of the last check of the file is valid. */
 const stateValidMs = 10;
@@ -84,7 +86,7 @@ export class ReadConnection {
   readonly #writers = new BoundedCache<PageWriter>({ entries: keptWriters, weight: keptWriters });
   #open: { readonly database: Database; readonly inode: number } | null = null;
   #known: Known | null = null;
-  /** Pages that were read at the revision of the known snapshot, since the start. */
+  /** Pages that were read in the state of the known snapshot, since the start. */
   #pagesProved = 0;
   /** The time of the last check of the file, by the monotonic clock. */
   #checkedAt = Number.NEGATIVE_INFINITY;
@@ -103,7 +105,9 @@ export class ReadConnection {
     return database.finish(() => {
       const version = dataVersion(database);
       if (this.#known?.version !== version) {
-        this.#known = { version, since: this.#checkedAt, snapshot: readSnapshot(database), rows: new WeakMap() };
+        const snapshot = readSnapshot(database);
+        const state = `${snapshot.revision} ${snapshot.layoutVersion}`;
+        this.#known = { version, state, since: this.#checkedAt, snapshot, rows: new WeakMap() };
       }
       return this.#known.snapshot;
     });
@@ -163,10 +167,10 @@ export class ReadConnection {
     return known;
   }
 
-  /** The one row of a page's statement (pageRow). @throws otherRevision unless it read the known snapshot */
+  /** The one row of a page's statement (pageRow). @throws otherState unless it read the known snapshot */
   #readPage(statement: Statement): Row {
     const row = must(this.#readWhole(statement)[0], 'the row of a page');
-    if (row[pageRow.revision] !== this.#known?.snapshot.revision) throw otherRevision;
+    if (row[pageRow.state] !== this.#known?.state) throw otherState;
     this.#pagesProved += 1;
     return row;
   }
@@ -196,7 +200,7 @@ export class ReadConnection {
   }
 
   /**
-   * The same without a transaction, which takes less time. Each statement of a page tells the revision that it read, and the rows of the
+   * The same without a transaction, which takes less time. Each statement of a page tells the state that it read, and the rows of the
    * other statements must be known. If no page was read, an equal data version proves that there was no commit. Null if there was a commit
    * meanwhile, or one is likely.
    */
@@ -211,7 +215,7 @@ export class ReadConnection {
     try {
       read = this.#pagesIn(known.snapshot, statements, pages);
     } catch (error) {
-      if (error === otherRevision) return null;
+      if (error === otherState) return null;
       throw error;
     }
     const isProved = this.#pagesProved > before || dataVersion(this.#open.database) === known.version;
