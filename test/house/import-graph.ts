@@ -1,4 +1,4 @@
-/** What files import, read from their text, and the circles among them. */
+/** Reads from the text of files what they import, and finds the circles among them. */
 import { readFileSync } from 'node:fs';
 
 export type Graph = ReadonlyMap<string, readonly string[]>;

@@ -1,4 +1,4 @@
-/** What inferRelations refuses, with the reasons that it gives, and what it does not mention. */
+/** inferRelations refuses some relations and gives the reasons. Others it does not mention. */
 import { describe, expect, test } from 'vitest';
 import {
   infer,

@@ -31,7 +31,7 @@ export interface PageProjection {
 }
 
 /**
- * One row for the whole page: the number of rows, their lines, the number of bodies that SQLite refused as JSON, and the state of the store.
+ * One row for the whole page. page-lines.ts says what its columns are.
  * @param rows a SELECT with the columns above.
  * @param keys the order keys `k.k0`, `k.k1`, … as items of a JSON list.
  * @param full whether lines have the columns `objects` and `refused body`.
