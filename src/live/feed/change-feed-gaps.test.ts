@@ -1,6 +1,5 @@
 /**
- * The change feed where its window does not reach back: subscribers that are too slow, a log that was cut, and a store file that was made
- * anew.
+ * The change feed where its window does not reach back. A subscriber was too slow, the log was cut, or the store file was made anew.
  */
 import { describe, expect, test } from 'vitest';
 import { join, names, next, others, settled, setUp, things, type Wakes } from '../../../test/kit/change-feed-bench.ts';
