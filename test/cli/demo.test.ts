@@ -15,6 +15,10 @@ import { openAcknowledged } from '../kit/raw-socket.ts';
 
 const { folder, portolan, run, kubeconfig } = commandFolder();
 
+/** Runs a demo without Pods that logs errors only. */
+const emptyDemo = (...flags: readonly string[]) =>
+  run(['demo', '--port', '0', '--pods', '0', ...flags, '--log-level', 'error']);
+
 describe('demo', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)('says where it is, answers, and ends on %s', async (signal) => {
     const child = portolan(['demo', '--port', '0', '--pods', '50']);
@@ -124,17 +128,7 @@ describe('demo', () => {
   });
 
   test('names a mistake in --kinds, and ends', async () => {
-    const { code, err } = await run([
-      'demo',
-      '--port',
-      '0',
-      '--pods',
-      '0',
-      '--kinds',
-      'pods,deploymnts',
-      '--log-level',
-      'error',
-    ]);
+    const { code, err } = await emptyDemo('--kinds', 'pods,deploymnts');
     expect(code).toBe(1);
     expect(err).toBe(
       'portolan: --kinds names "deploymnts" (did you mean deployments?), which no cluster serves; correct the name, or write plural.group for a definition that is installed later.\n',
@@ -143,17 +137,7 @@ describe('demo', () => {
 
   test('leaves nothing beside a file that is no store', async () => {
     writeFileSync(join(folder(), 'README.md'), '# A text\n');
-    const { code, err } = await run([
-      'demo',
-      '--port',
-      '0',
-      '--pods',
-      '0',
-      '--data',
-      'README.md',
-      '--log-level',
-      'error',
-    ]);
+    const { code, err } = await emptyDemo('--data', 'README.md');
     expect(code).toBe(1);
     expect(err).toContain('README.md is not a store of Portolan');
     expect(readdirSync(folder())).toEqual(['README.md']);

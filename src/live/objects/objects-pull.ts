@@ -1,5 +1,5 @@
 /**
- * A pull of a live list of several kinds: the changes of all kinds after the client's position, read in one lease. live-objects.ts
+ * A pull of a live list of several kinds reads the changes of all kinds after the client's position, in one lease. live-objects.ts
  * describes the protocol.
  *
  *   position 7, revision 12: Pods changed at 8 and 11, Nodes at 9   -> [8, 9, 11] up to 12
@@ -150,8 +150,8 @@ async function readKinds(
 }
 
 /**
- * The message of these changes, up to the greatest sequence number at which it is one message. `joining` are the kinds that were listed, of
- * which the client holds nothing: they join at the revision, so any earlier end is before their lists.
+ * The message of these changes, up to the greatest sequence number at which it is one message. `joining` are the kinds that were listed and
+ * of which the client holds nothing. They join at the revision, so any earlier end is before their lists.
  */
 function foldKinds(
   read: readonly ReadKind[],

@@ -168,6 +168,7 @@ function sorted(list: KindList, tables: KindTables, from: Fragment, where: Fragm
   };
 }
 
+/** Of a row's versions and health, which a page then need not look up. */
 const carriedColumns = ['uid', 'rv', 'health', 'health_reason'] as const;
 
 interface SelectParts {

@@ -1,6 +1,6 @@
 /**
- * The HTTP front of answers that need no executor: kept ones (src/operation/answers), and prepared ones (src/graphql/prepared), whose text
- * the store's readers write. It handles a POST of JSON and a GET. Every other request passes to Yoga unchanged.
+ * The HTTP front of answers that need no executor. These are kept ones (src/operation/answers) and prepared ones (src/graphql/prepared).
+ * The store's readers write the text of a prepared one. The front handles a POST of JSON and a GET. Every other request passes to Yoga unchanged.
  *
  * The headers give the caller. The question is the body, in one chunk, or the URL. The first of these that there is answers it:
  *

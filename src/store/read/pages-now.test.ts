@@ -126,6 +126,20 @@ test('a read without pages sees what has been committed, though its rows were kn
   expect(pages.read([counted], [])).toMatchObject({ revision: 2, rows: [[[3]]] });
 });
 
+test('a page is read anew after a change of the layout that has no revision', async () => {
+  const { file } = await filled(2);
+  let now = 0;
+  const pages = new PagesNow({ file, ...limits, clock: { now: () => 0, monotonic: () => now } as never });
+  onTestFinished(() => pages.close());
+  pages.read([], [page('1')]);
+  now = 1000;
+  const before = pages.read([], [page('1')]) as { readonly layoutVersion: number };
+  const other = new Database(file, { mustExist: true, busyMs: 0 });
+  onTestFinished(() => other.close());
+  other.exec('UPDATE state SET layout_version = layout_version + 1');
+  expect(pages.read([], [page('1')])).toMatchObject({ revision: 1, layoutVersion: before.layoutVersion + 1 });
+});
+
 /**
  * Reads pages three times, the last two times `later` milliseconds after the first. An object is added while the first page of the last
  * time is read.
