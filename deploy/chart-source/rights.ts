@@ -2,7 +2,7 @@
 import { stringify } from 'yaml';
 import { unnamedRules } from '../../src/access/gateway-rules.ts';
 import { rbacKeys } from '../../src/access/rbac-objects.ts';
-import { mayBeCustom } from '../../src/catalog/resources/custom-groups.ts';
+import { mayBeCustom } from '../../src/catalog/groups/api-group.ts';
 import { resourceKey } from '../../src/catalog/resources/resource.ts';
 import { selects } from '../../src/ingest/context/selection.ts';
 import { builtinKinds } from './builtin-kinds.ts';

@@ -12,7 +12,7 @@
  *
  * If roles and bindings decide what callers see, ingest reads them: they are among the kinds in the tables.
  */
-import { mayBeCustom } from '../catalog/resources/custom-groups.ts';
+import { mayBeCustom } from '../catalog/groups/api-group.ts';
 import type { Resource } from '../catalog/resources/resource.ts';
 import type { PolicyRule } from './policy-rule.ts';
 

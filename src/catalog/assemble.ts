@@ -165,6 +165,7 @@ export class CatalogAssembler {
       printerColumns: first.printerColumns,
       redacted: [...new Set(all.flatMap(({ redacted }) => redacted))].sort(),
       relations,
+      ...(first.health === undefined ? {} : { health: first.health }),
     };
     const clusters = all.map(({ cluster }) => cluster);
     const shapeHash = hashText(JSON.stringify(parts));

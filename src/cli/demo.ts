@@ -8,8 +8,8 @@ import { createLogger } from '../base/create-logger.ts';
 import { temporaryFolder } from '../base/temporary-folder.ts';
 import type { Config } from '../config/options.ts';
 import { refuseTakenPort } from '../server/listen.ts';
+import { demoConfig } from './declaration-files.ts';
 import { checkPathOptions, type StoreSizes, startGateway } from './gateway.ts';
-import { demoConfig } from './relation-texts.ts';
 import { runUntilSignal } from './run-until-signal.ts';
 
 /**

@@ -22,8 +22,8 @@ import { type SealMemory, sealMemory } from '../store/file/file-seal.ts';
 import { openReader, type PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import { acceptedCredentials } from './access.ts';
+import { healthDocuments, relationTexts } from './declaration-files.ts';
 import { requiredKeys } from './options/credential-kinds.ts';
-import { relationTexts } from './relation-texts.ts';
 import type { ServingConfig, startServing } from './serving.ts';
 import { Shutdown } from './shutdown.ts';
 
@@ -57,6 +57,7 @@ type GatewayConfig = ServingConfig &
     | 'eventsMaxAge'
     | 'readers'
     | 'redact'
+    | 'healthRules'
     | 'relations'
     | 'relationAnnotations'
     | 'inferRelations'
@@ -205,6 +206,7 @@ function openIngest(
     promote: config.promote,
     redact: config.redact,
     relations: relationTexts(config),
+    healthRules: healthDocuments(config),
     logLevel: config.logLevel,
     ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
     store: storeOptions(config, sizes),

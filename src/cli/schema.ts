@@ -14,10 +14,10 @@ import { selects } from '../ingest/context/selection.ts';
 import { type ClusterOptions, connect } from '../kube/client/connection.ts';
 import { explainConnectionFailure } from '../kube/client/explain.ts';
 import { RestClient } from '../kube/client/rest-client.ts';
+import { demoConfig, relationTexts } from './declaration-files.ts';
 import { clustersOf } from './options/clusters-of.ts';
 import { onDemoCluster } from './options/demo-cluster.ts';
 import { refuseUnmatched } from './options/refuse-unmatched.ts';
-import { demoConfig, relationTexts } from './relation-texts.ts';
 
 /**
  * Prints the SDL to standard output, and a line for each kind or field that is left out to standard error.

@@ -12,11 +12,12 @@
  */
 import { createHash } from 'node:crypto';
 import { PortolanError } from '../base/errors.ts';
+import { namePattern } from '../base/text/name-pattern.ts';
 import { isOwnGroup } from '../catalog/names/reserved-names.ts';
 import { didYouMean } from '../catalog/paths/did-you-mean.ts';
 import { textOfKind } from '../catalog/relations/relation.ts';
 import type { Catalog, CatalogKind } from '../catalog/resources/catalog.ts';
-import { namePattern, type Resource } from '../catalog/resources/resource.ts';
+import type { Resource } from '../catalog/resources/resource.ts';
 
 /** Immutable; made from one catalog. */
 export interface ServedKinds {

@@ -66,7 +66,7 @@ const slips: [query: string, end: string, variables?: Record<string, unknown>][]
   ],
   [
     pods('filter: {health: {status: {eq: Healthy}}}'),
-    'Its values are Current, InProgress, Failed, Terminating, Unknown.',
+    'Its values are Current, InProgress, Failed, Suspended, Terminating, Unknown.',
   ],
   [pods('filter: {metadata: {creationTimestamp: {gt: 1700000000000}}}'), 'Write "2023-11-14T22:13:20Z".'],
   [

@@ -107,6 +107,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'cluster/inventory.ts',
     'context/progress.ts',
     'context/selection.ts',
+    'context/declared-health-rules.ts',
     'context/declared-relations.ts',
     'thread/start-ingest.ts',
   ],

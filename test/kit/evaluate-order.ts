@@ -2,6 +2,7 @@
  * The order evaluator in JavaScript. Tests compare the SQL of sql-order.ts with it.
  */
 
+import { healthOf } from '../../src/catalog/health/health.ts';
 import { searchRank } from '../../src/catalog/paths/search-text.ts';
 import { leafValuesAt } from '../../src/catalog/paths/value-at.ts';
 import { compareKeys, naturalKey, type OrderKey, orderKey } from '../../src/catalog/values/values.ts';
@@ -19,8 +20,14 @@ export function orderKeysOf(orderBy: readonly OrderTerm[], object: Ordered): (Or
 
 function orderKeyOf({ path, type, direction, natural, rank }: OrderTerm, object: Ordered): OrderKey | null {
   if (rank !== undefined) return searchRank(object.name, rank);
+  const [first] = path.steps;
   const identity = identityValue(path, object);
-  const values = identity === undefined ? leafValuesAt(object.body, path, type) : [identity];
+  const values =
+    first?.kind === 'health'
+      ? [healthOf(object.body)[first.name]]
+      : identity === undefined
+        ? leafValuesAt(object.body, path, type)
+        : [identity];
   const keys = values
     .map((value) => orderKey(type, value))
     .filter((key) => key !== null)

@@ -2,12 +2,12 @@
  * Objects with the health that kstatus gives them: the cases of its own tests (status_compute_test.go and core_test.go of
  * sigs.k8s.io/cli-utils/pkg/kstatus/status), except the one that depends on the time of the test.
  */
-import type { Health, HealthStatus } from '../../src/catalog/health/health-status.ts';
+import type { Finding, HealthStatus } from '../../src/catalog/health/health-status.ts';
 
 export interface HealthCase {
   readonly name: string;
   readonly object: Readonly<Record<string, unknown>>;
-  readonly health: Health;
+  readonly health: Omit<Finding, 'message'>;
 }
 
 type Json = Readonly<Record<string, unknown>>;

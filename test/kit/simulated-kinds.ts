@@ -2,7 +2,7 @@
 
 import { type SimOptions, startSimCluster } from '../../sim/sim-cluster.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
-import { relationTexts } from '../../src/cli/relation-texts.ts';
+import { relationTexts } from '../../src/cli/declaration-files.ts';
 import { describeCluster } from '../../src/ingest/cluster/describe-cluster.ts';
 import { connect } from '../../src/kube/client/connection.ts';
 import { RestClient } from '../../src/kube/client/rest-client.ts';

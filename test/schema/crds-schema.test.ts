@@ -16,7 +16,7 @@ import { describeResource } from '../../src/catalog/describe/describe.ts';
 import { resourceOfCrd } from '../../src/catalog/describe/from-crd.ts';
 import { fieldName } from '../../src/catalog/names/field-names.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
-import { relationTexts } from '../../src/cli/relation-texts.ts';
+import { relationTexts } from '../../src/cli/declaration-files.ts';
 import { buildGeneration } from '../../src/graphql/schema/build-generation.ts';
 import { declaredRelations } from '../../src/ingest/context/declared-relations.ts';
 import { examplesFor } from '../../src/server/playground/examples.ts';

@@ -8,9 +8,10 @@
  * The namespace of a reference to a cluster-scoped kind is found like any other. Only the reader knows the scope of the kind, which
  * may not be served yet.
  */
+
+import { groupOf } from '../groups/api-group.ts';
 import { valueAt, valuesAt } from '../paths/value-at.ts';
 import { type NamedKind, type ReferencePlace, type StatedKind, textOfKind } from '../relations/relation.ts';
-import { groupOf } from '../resources/resource.ts';
 
 interface FoundReference {
   /** The index of the place. */

@@ -4,9 +4,10 @@
  * Life of the data: discovery + (CRD or OpenAPI) -> describeResource -> store -> assembleCatalog (assemble.ts).
  */
 import { codeOf } from '../../base/errors.ts';
-import { indexedAnyway } from '../paths/configured-paths.ts';
+import { healthRulesOf, type ReadHealthRules } from '../health/read-health-rules.ts';
 import { type ResolvedPath, resolvePath } from '../paths/resolve-path.ts';
 import type { DescribedResource, Diagnostic, PrinterColumn, PromotedPath } from '../resources/catalog.ts';
+import { indexedAnyway } from '../resources/configured-paths.ts';
 import { type Resource, resourceKey } from '../resources/resource.ts';
 import type { FieldTree } from '../tree/field-tree.ts';
 import { normalizeTree } from '../tree/normalize-tree.ts';
@@ -31,6 +32,8 @@ export interface DescribeInput {
   readonly relations?: RelationSet;
   /** Every kind that the cluster serves. Relations are inferred from their names. */
   readonly kinds?: readonly Resource[] | undefined;
+  /** The declared health rules; absent: none. */
+  readonly healthRules?: readonly ReadHealthRules[] | undefined;
   /** The values of --redact; absent: none. */
   readonly redact?: readonly string[] | undefined;
 }
@@ -56,6 +59,7 @@ export function describeResource(input: DescribeInput): DescribedResource {
   const redacted = redactedPaths(input.redact ?? [], resource, tree);
   for (const message of [...(related?.messages ?? []), ...redacted.problems])
     diagnostics.push({ cluster, resource: key, message });
+  const health = healthRulesOf(input.healthRules ?? [], resource);
   const columns = [nameColumn, ...(source.columns ?? builtInColumns(key) ?? [ageColumn])];
   const printerColumns = columns.map((column) => checkedColumn(tree, column, report));
   return {
@@ -68,6 +72,7 @@ export function describeResource(input: DescribeInput): DescribedResource {
     promoted: promotedPaths(tree, [...source.selectable, ...builtInSelected(key)], printerColumns),
     redacted: redacted.paths,
     ...(related === undefined || related.relations.length === 0 ? {} : { relations: related.relations }),
+    ...(health.length === 0 ? {} : { health }),
     diagnostics,
   };
 }

@@ -13,7 +13,7 @@ describe("kstatus' own cases", () => {
   test.each(healthCases.map(({ name, object, health }) => [name, object, health] as const))(
     '%s',
     (_, object, health) => {
-      expect(healthOf(object)).toEqual(health);
+      expect(healthOf(object)).toMatchObject(health);
     },
   );
 });
@@ -97,7 +97,7 @@ describe('every kind', () => {
       null,
     ],
   ] as const)('%s', (_, object, status, reason) => {
-    expect(healthOf(object)).toEqual({ status, reason });
+    expect(healthOf(object)).toMatchObject({ status, reason });
   });
 
   test.each([
@@ -111,7 +111,7 @@ describe('every kind', () => {
     ['a condition that is a text', conditions('Ready')],
     ['a reason that is a number', conditions({ type: 'Ready', status: 'False', reason: 5 })],
   ])('Unknown for %s', (_, object) => {
-    expect(healthOf(object)).toEqual({ status: 'Unknown', reason: 'InvalidStatus' });
+    expect(healthOf(object)).toEqual({ status: 'Unknown', reason: 'InvalidStatus', message: null, source: 'INVALID' });
   });
 
   test('generations beyond 2^53 are compared exactly', () => {
@@ -122,6 +122,6 @@ describe('every kind', () => {
   });
 
   test.each([null, 5, 'text', [], undefined])('a value that is no object: %j', (value) => {
-    expect(healthOf(value)).toEqual({ status: 'Current', reason: null });
+    expect(healthOf(value)).toEqual({ status: 'Current', reason: null, message: null, source: 'DEFAULT' });
   });
 });

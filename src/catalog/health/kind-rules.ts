@@ -3,7 +3,8 @@
  * did not decide (health.ts).
  */
 
-import { type Condition, current, failed, type Health, inProgress } from './health-status.ts';
+import { recordOf } from '../values/displayed-value.ts';
+import { type Condition, current, type Finding, failed, finding, inProgress } from './health-status.ts';
 
 interface KindInput {
   value(path: readonly string[]): unknown;
@@ -14,7 +15,7 @@ interface KindInput {
 
 interface KindRule {
   readonly paths: readonly (readonly string[])[];
-  of(input: KindInput): Health;
+  of(input: KindInput): Finding;
 }
 
 type Path = readonly string[];
@@ -61,17 +62,19 @@ const pod: KindRule = {
         return current;
       case 'Running':
         if (has(conditions, 'Ready', 'True')) return current;
-        return isCrashLooping(value(status.containerStatuses))
-          ? failed('ContainerCrashLooping')
-          : inProgress('PodRunningNotReady');
+        return crashMessage(value(status.containerStatuses)) === null
+          ? inProgress('PodRunningNotReady', messageOf(conditions, 'Ready'))
+          : failed('ContainerCrashLooping', crashMessage(value(status.containerStatuses)) ?? '');
       case 'Pending': {
         const scheduled = conditions.find((each) => each.type === 'PodScheduled' && each.status === 'False');
-        return scheduled?.reason === 'Unschedulable' ? failed('PodUnschedulable') : inProgress('PodPending');
+        return scheduled?.reason === 'Unschedulable'
+          ? failed('PodUnschedulable', scheduled.message)
+          : inProgress('PodPending', scheduled?.message ?? messageOf(conditions, 'Ready'));
       }
       case '':
         return inProgress('PodNotObserved');
       default:
-        return { status: 'Unknown', reason: 'UnknownPhase' };
+        return finding('Unknown', 'UnknownPhase');
     }
   },
 };
@@ -102,28 +105,30 @@ const deployment: KindRule = {
     // Without a deadline the controller writes no condition Progressing. It takes the largest int32 for no deadline.
     const largestInt32 = 2 ** 31 - 1;
     let progressed = integerAt(value, spec.progressDeadlineSeconds, largestInt32) === largestInt32;
-    for (const { type, status, reason } of conditions) {
+    for (const { type, status, reason, message } of conditions) {
       if (type !== 'Progressing') continue;
-      if (reason === 'ProgressDeadlineExceeded') return failed(reason);
+      if (reason === 'ProgressDeadlineExceeded') return failed(reason, message);
       if (status === 'True' && reason === 'NewReplicaSetAvailable') progressed = true;
     }
     const wanted = integerAt(value, spec.replicas, 1);
     const replicas = integerAt(value, status.replicas, 0);
     const updated = integerAt(value, status.updatedReplicas, 0);
-    if (wanted > replicas) return inProgress('LessReplicas');
+    const unavailable = messageOf(conditions, 'Available');
+    if (wanted > replicas) return inProgress('LessReplicas', messageOf(conditions, 'ReplicaFailure'));
     if (wanted > updated) return inProgress('LessUpdated');
     if (replicas > wanted) return inProgress('ExtraPods');
-    if (updated > integerAt(value, status.availableReplicas, 0)) return inProgress('LessAvailable');
-    if (wanted > integerAt(value, status.readyReplicas, 0)) return inProgress('LessReady');
+    if (updated > integerAt(value, status.availableReplicas, 0)) return inProgress('LessAvailable', unavailable);
+    if (wanted > integerAt(value, status.readyReplicas, 0)) return inProgress('LessReady', unavailable);
     if (!progressed) return inProgress('ReplicaSetNotAvailable');
-    return has(conditions, 'Available', 'True') ? current : inProgress('DeploymentNotAvailable');
+    return has(conditions, 'Available', 'True') ? current : inProgress('DeploymentNotAvailable', unavailable);
   },
 };
 
 const replicaSet: KindRule = {
   paths: [spec.replicas, status.replicas, status.readyReplicas, status.availableReplicas, status.fullyLabeledReplicas],
   of({ value, conditions }) {
-    if (has(conditions, 'ReplicaFailure', 'True')) return inProgress('ReplicaFailure');
+    if (has(conditions, 'ReplicaFailure', 'True'))
+      return inProgress('ReplicaFailure', messageOf(conditions, 'ReplicaFailure'));
     const wanted = integerAt(value, spec.replicas, 1);
     if (wanted > integerAt(value, status.fullyLabeledReplicas, 0)) return inProgress('LessLabelled');
     if (wanted > integerAt(value, status.availableReplicas, 0)) return inProgress('LessAvailable');
@@ -185,10 +190,10 @@ const daemonSet: KindRule = {
 const job: KindRule = {
   paths: [spec.suspend, status.startTime],
   of({ value, conditions }) {
-    for (const { type, status } of conditions) {
+    for (const { type, status, message } of conditions) {
       if (status !== 'True') continue;
       if (type === 'Complete') return current;
-      if (type === 'Failed') return failed('JobFailed');
+      if (type === 'Failed') return failed('JobFailed', message);
       if (type === 'Suspended' && value(spec.suspend) === true) return current;
     }
     return textAt(value, status.startTime, '') === '' ? inProgress('JobNotStarted') : current;
@@ -198,10 +203,10 @@ const job: KindRule = {
 const customResourceDefinition: KindRule = {
   paths: [],
   of({ conditions }) {
-    for (const { type, status, reason } of conditions) {
-      if (type === 'NamesAccepted' && status === 'False') return failed(reason);
+    for (const { type, status, reason, message } of conditions) {
+      if (type === 'NamesAccepted' && status === 'False') return failed(reason, message);
       if (type !== 'Established') continue;
-      if (status === 'False' && reason !== 'Installing') return failed(reason);
+      if (status === 'False' && reason !== 'Installing') return failed(reason, message);
       if (status === 'True') return current;
     }
     return inProgress('Installing');
@@ -241,9 +246,17 @@ function integerAt(value: KindInput['value'], path: Path, otherwise: number): nu
   return Number.isInteger(found) ? (found as number) : otherwise;
 }
 
-function isCrashLooping(containerStatuses: unknown): boolean {
-  if (!Array.isArray(containerStatuses)) return false;
-  return (
-    containerStatuses as readonly { state?: { waiting?: { reason?: unknown } | null } | null; name?: unknown }[]
-  ).some((container) => container?.name !== undefined && container.state?.waiting?.reason === 'CrashLoopBackOff');
+/** The message of the first container that is in a crash loop; null if none is. */
+function crashMessage(containerStatuses: unknown): string | null {
+  for (const container of Array.isArray(containerStatuses) ? (containerStatuses as readonly unknown[]) : []) {
+    const waiting = recordOf(recordOf(recordOf(container)?.['state'])?.['waiting']);
+    if (recordOf(container)?.['name'] === undefined || waiting?.['reason'] !== 'CrashLoopBackOff') continue;
+    return typeof waiting['message'] === 'string' ? waiting['message'] : '';
+  }
+  return null;
+}
+
+/** The message of the condition of this type; empty without one. */
+function messageOf(conditions: readonly Condition[], type: string): string {
+  return conditions.find((condition) => condition.type === type)?.message ?? '';
 }

@@ -62,7 +62,7 @@ export const staticTypes: ReadonlySet<string> = new Set(
   `Aggregate ApplyPayload BatchPayload Boolean BooleanFilter ChangePhase ChangeType Cluster Column ColumnValue CompareFilter
   Condition ConditionFilter DateTime DateTimeFilter DeletePayload Duration DurationFilter EmbeddedObjectMeta ExactNumber
   EmbeddedObjectMetaFilter Facet FacetValue FieldChange FieldManager Float FloatFilter Graph GraphEdge Group GroupAggregate GroupCondition
-  GroupMeasure GroupOrder GroupValue Health HealthFilter HealthStatus HealthStatusFilter History HistoryEntry HistoryReach ID IDFilter IngestPhase Int Int64
+  GroupMeasure GroupOrder GroupValue Health HealthFilter HealthSource HealthSourceFilter HealthStatus HealthStatusFilter History HistoryEntry HistoryReach ID IDFilter IngestPhase Int Int64
   Int64Filter IntFilter IntOrString IntOrStringFilter JSON JSONFilter JSONObject JSONObjectFilter KubernetesObject
   KubernetesObjectChange KubernetesObjectChanges KubernetesObjectConnection KubernetesObjectEdge KubernetesObjectFilter LiveHint
   LogLine Mutation NullsPosition RecordedChange RecordedChangeConnection

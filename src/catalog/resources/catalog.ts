@@ -7,6 +7,7 @@
  *   -> Catalog of all clusters (made in the serve thread)
  *   -> one generation of the GraphQL schema
  */
+import type { HealthRules } from '../health/declared-health.ts';
 import type { DescribedRelation, RelationWay } from '../relations/described-relation.ts';
 import type { RelationOrigin } from '../relations/relation.ts';
 import type { FieldTree, LeafType } from '../tree/field-tree.ts';
@@ -58,6 +59,8 @@ export interface DescribedResource {
   readonly redacted: readonly string[];
   /** The relations that begin at this kind; absent: none. */
   readonly relations?: readonly DescribedRelation[];
+  /** The declared rules of its health; absent: none. */
+  readonly health?: HealthRules;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -112,6 +115,8 @@ export interface CatalogKind {
   readonly clusters: readonly string[];
   /** The relations to other kinds, in both directions, sorted by name. */
   readonly relations: readonly KindRelation[];
+  /** The declared rules of its health; absent: none. */
+  readonly health?: HealthRules;
   /** Changes exactly when an object of this kind may be shown otherwise. */
   readonly shapeHash: string;
   /** Changes exactly when the GraphQL types or answers of this kind may change. */

@@ -1,6 +1,7 @@
 /**
  * A resource: a served collection, as one API server announces it. Plain data, safe to send between threads.
  */
+import { namePattern } from '../../base/text/name-pattern.ts';
 
 /** The GVR of client-go, with its properties from discovery. */
 export interface Resource {
@@ -38,19 +39,4 @@ export function isNamed(resource: Pick<Resource, 'group' | 'plural' | 'kind'>, n
 /** `v1` or `apps/v1`, as manifests write it. */
 export function apiVersionOf(resource: { readonly group: string; readonly version: string }): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
-}
-
-/** The API group of `v1` or `apps/v1`; the empty string is the core group. */
-export function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf('/');
-  return slash === -1 ? '' : apiVersion.slice(0, slash);
-}
-
-/**
- * A matcher of whole names against a pattern, as in lists of resources and kinds. `*` matches any text; all else matches
- * literally. `flags` are those of a regular expression: `i` ignores letter case.
- */
-export function namePattern(pattern: string, flags = ''): RegExp {
-  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, flags);
 }

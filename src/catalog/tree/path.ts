@@ -21,7 +21,7 @@
  * way. resolvePath (resolve-path.ts) distinguishes them by the field tree and returns the canonical text.
  *
  * `cluster` and `id` of a whole object are parts of its identity (`pathIn` of src/reads/paths/kinds-path.ts). `health.status` and
- * `health.reason` are computed from the object (src/catalog/health). A field of that name at a kind's root is written `["cluster"]`.
+ * the other parts of the health are computed from the object (src/catalog/health). A field of that name at a kind's root is written `["cluster"]`.
  *
  * A path that is relative to a list's element may start with a bracket. The path of the element itself is empty; its text is not
  * parsable.
@@ -49,7 +49,7 @@ export const identityNames = ['cluster', 'id'] as const;
 type IdentityName = (typeof identityNames)[number];
 
 /** The parts of an object's health. */
-export const healthNames = ['status', 'reason'] as const;
+export const healthNames = ['status', 'reason', 'message', 'source'] as const;
 export type HealthName = (typeof healthNames)[number];
 
 /** The name in a path of one identity step; null for other paths. */

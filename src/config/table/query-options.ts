@@ -131,6 +131,14 @@ export const queryOptions = {
     commands: [...running, 'schema'],
     schema: text.optional(),
   },
+  healthRules: {
+    key: 'healthRules',
+    value: 'file',
+    isPath: true,
+    help: 'A YAML file with rules for the health of custom resources, which come before the shipped ones.',
+    commands: running,
+    schema: text.optional(),
+  },
   inferRelations: {
     key: 'inferRelations',
     value: 'true|false',

@@ -49,7 +49,7 @@ export class FilterTypes {
     this.#condition = conditionFilter((type) => this.#leaves.leaf(type));
     this.#path = pathFilter(scalar);
     this.#compare = compareFilter(scalar);
-    this.#health = this.#healthFilter(scalar('HealthStatus'));
+    this.#health = this.#healthFilter(scalar('HealthStatus'), scalar('HealthSource'));
     this.metadata = new GraphQLInputObjectType({
       name: 'ObjectMetaFilter',
       description: 'Conditions on metadata.',
@@ -85,7 +85,7 @@ export class FilterTypes {
     return made;
   }
 
-  #healthFilter(status: GraphQLInputType): GraphQLInputObjectType {
+  #healthFilter(status: GraphQLInputType, source: GraphQLInputType): GraphQLInputObjectType {
     const part = (name: HealthName, type: GraphQLInputType) => ({ type, ...role({ role: 'healthPart', part: name }) });
     return new GraphQLInputObjectType({
       name: 'HealthFilter',
@@ -93,6 +93,8 @@ export class FilterTypes {
       fields: {
         status: part('status', enumFilter('HealthStatusFilter', 'health status', status)),
         reason: part('reason', this.#leaves.leaf('String')),
+        message: part('message', this.#leaves.leaf('String')),
+        source: part('source', enumFilter('HealthSourceFilter', 'health source', source)),
       },
     });
   }

@@ -6,7 +6,7 @@
  * `name` is a column and needs no path.
  */
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import { type HealthName, healthNames } from '../../catalog/tree/path.ts';
+import type { HealthName } from '../../catalog/tree/path.ts';
 import { objectIdParts } from '../../query/plan/object-id.ts';
 import { firstKeyColumn, pageColumns } from '../../store/pages/page-columns.ts';
 import type { PageProjection } from '../../store/pages/page-select.ts';
@@ -28,7 +28,7 @@ export class RowTemplate {
   readonly objects: Names[] = [];
   readonly related: RelatedTemplate[] = [];
   versions = false;
-  health = false;
+  readonly health: HealthName[] = [];
   ids = false;
   /** The number of columns up to the last order key. */
   readonly #keysEnd: number;
@@ -49,7 +49,7 @@ export class RowTemplate {
   /** @param lists the parts of a row in each list. @param ends the parts of the first and of the last row's cursor. */
   template(lists: PageTemplate['lists'], { first, last }: Pick<PageTemplate, 'first' | 'last'>): PageTemplate {
     const { values, objects, related, ids } = this;
-    const columns = this.#keysEnd + (this.health ? healthNames.length : 0) + (ids ? 1 : 0);
+    const columns = this.#keysEnd + this.health.length + (ids ? 1 : 0);
     return { lists, first, last, columns, idAt: ids ? columns - 1 : null, values, objects, related };
   }
 
@@ -61,8 +61,9 @@ export class RowTemplate {
 
   /** The part that writes a part of the object's health. Its columns follow the order keys. */
   healthPart(of: HealthName): RowPart {
-    this.health = true;
-    return { is: 'column', at: this.#keysEnd + healthNames.indexOf(of), otherwise: 'null' };
+    const known = this.health.indexOf(of);
+    const at = known === -1 ? this.health.push(of) - 1 : known;
+    return { is: 'column', at: this.#keysEnd + at, otherwise: 'null' };
   }
 
   value(path: Names, shape: ValueShape): RowPart {

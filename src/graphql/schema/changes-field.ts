@@ -172,7 +172,7 @@ export function changesRoot(
       refuseRelations(conditions);
       if (portolan.signal?.aborted !== true) await requireWatched(portolan, [kind.key], conditions);
       return messages(portolan, kind, common, {
-        kind: { key: kind.key, tree: kind.tree },
+        kind,
         filter: conditions,
         rights: rightsOf(portolan.source.rights, portolan.caller),
         clusters: servingClusters(portolan.generation, kind, conditions),

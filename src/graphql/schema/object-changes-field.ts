@@ -57,7 +57,7 @@ export function objectChangesRoot(shared: Shared): GraphQLFieldConfigMap<unknown
         const byKey = new Map(kinds.map((kind) => [kind.key, kind]));
         const request = {
           kinds: kinds.map((kind) => ({
-            kind: { key: kind.key, tree: kind.tree },
+            kind,
             clusters: servingClusters(portolan.generation, kind, filter),
             isOptional: optional.has(kind.key),
           })),

@@ -2,7 +2,7 @@
  * The interface of all objects, and the resolvers of its fields, which every kind's type shares.
  */
 import { stringify } from 'yaml';
-import type { HealthStatus } from '../../catalog/health/health-status.ts';
+import type { HealthSource, HealthStatus } from '../../catalog/health/health-status.ts';
 import { resolvePath } from '../../catalog/paths/resolve-path.ts';
 import { leafValueAt, valuesAt } from '../../catalog/paths/value-at.ts';
 import { servedUid, servedVersion } from '../../catalog/resources/synthetic-identity.ts';
@@ -39,10 +39,27 @@ function healthStatusEnum(builder: Builder) {
     Current: { description: 'The object is as its specification says.' },
     InProgress: { description: 'A controller still works on the object.' },
     Failed: { description: 'A controller failed, or gave up.' },
+    Suspended: { description: 'Somebody paused or stopped it on purpose.' },
     Terminating: { description: 'The object is being deleted.' },
-    Unknown: { description: 'The status of the object cannot be read.' },
+    Unknown: { description: 'The status of the object cannot be read, or is a word that is not known.' },
   };
-  return builder.enumType('HealthStatus', { description: 'The statuses of kstatus.', values: statuses });
+  return builder.enumType('HealthStatus', { description: 'The statuses of kstatus, and Suspended.', values: statuses });
+}
+
+function healthSourceEnum(builder: Builder) {
+  const sources: Record<HealthSource, { description: string }> = {
+    DELETION: { description: 'metadata.deletionTimestamp.' },
+    GENERATION: { description: 'status.observedGeneration, which is not metadata.generation.' },
+    RECONCILING: { description: 'The condition Reconciling or Stalled.' },
+    CONFIGURED: { description: 'A rule of --health-rules.' },
+    SHIPPED: { description: 'A rule for a well-known operator, which Portolan ships.' },
+    BUILT_IN: { description: 'The rule of kstatus for the kind.' },
+    READY: { description: 'The condition Ready.' },
+    CONVENTION: { description: 'The word in status.phase or status.state of a custom resource.' },
+    DEFAULT: { description: 'Nothing says that the object is not Current.' },
+    INVALID: { description: 'The status cannot be read.' },
+  };
+  return builder.enumType('HealthSource', { description: 'What decided on the health of an object.', values: sources });
 }
 
 export type HealthStatusRef = ReturnType<typeof healthStatusEnum>;
@@ -194,13 +211,23 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
 
   const healthStatus = healthStatusEnum(builder);
   builder.objectType('Health', {
-    description: 'The state of an object by the rules of kstatus.',
+    description: 'The state of an object, by the rules of kstatus and by rules for custom resources.',
     fields: (t) => ({
       status: t.expose('status', { type: healthStatus, nullable: false, extensions: healthPart('status') }),
       reason: t.exposeString('reason', {
         description:
           'Why the object is not Current, as one word: LessReady, ContainerCrashLooping, or the reason of a condition.',
         extensions: healthPart('reason'),
+      }),
+      message: t.exposeString('message', {
+        description: 'What the object says beside the reason, for people. At most 1,024 characters.',
+        extensions: healthPart('message'),
+      }),
+      source: t.expose('source', {
+        type: healthSourceEnum(builder),
+        nullable: false,
+        description: 'What decided.',
+        extensions: healthPart('source'),
       }),
     }),
   });
@@ -281,9 +308,11 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
         description: 'The value at a path; a list if the path goes through lists.',
         args: { path: t.arg({ type: 'Path', required: true }) },
         extensions: facts({ need: wholeBody }),
-        resolve: ({ kind, body }, args) => {
+        resolve: ({ kind, row, body }, args) => {
           const path = parsePath(args.path);
           refuseHealth(path, args.path);
+          const [first] = path.steps;
+          if (first?.kind === 'health') return row.health[first.name];
           const { many, type } = resolvePath(kind.tree, path);
           return many
             ? valuesAt(body, path)

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { healthStatuses } from '../../catalog/health/health-status.ts';
+import { healthSources, healthStatuses } from '../../catalog/health/health-status.ts';
 import { packObjects, unpackObjects } from './packed-objects.ts';
 
 const text = fc.string({ unit: 'binary' });
@@ -17,7 +17,12 @@ const prepared = fc.record({
   labels: fc.array(fc.tuple(text, text)),
   owners: fc.array(fc.record({ uid: text, controller: fc.boolean() })),
   marks: text,
-  health: fc.record({ status: fc.constantFrom(...healthStatuses), reason: fc.option(text) }),
+  health: fc.record({
+    status: fc.constantFrom(...healthStatuses),
+    reason: fc.option(text),
+    message: fc.option(text),
+    source: fc.constantFrom(...healthSources),
+  }),
   keys: fc.array(key),
   body: fc.uint8Array({ maxLength: 20 }),
 });

@@ -3,14 +3,15 @@
  * threads several times as long. Unpacking returns equal objects.
  *
  * A prepared object has these values, each list after its length:
- *   name, namespace, uid, resourceVersion, created, deleting, marks, health status, health reason, bytes of the body
+ *   name, namespace, uid, resourceVersion, created, deleting, marks, the parts of the health, bytes of the body
  *   labels, owners, keys of slots
  *
  * An object that is stored from its text has null and the text.
  */
 
-import type { HealthStatus } from '../../catalog/health/health-status.ts';
+import { healthNames } from '../../catalog/tree/path.ts';
 import type { IncomingObject } from '../../store/types/incoming-object.ts';
+import { storedHealth } from '../../store/types/kind-layout.ts';
 import type { PreparedObject } from '../../store/types/prepared-object.ts';
 import type { SqlValue } from '../../store/types/statement.ts';
 
@@ -40,8 +41,7 @@ export function packObjects(objects: readonly SentObject[]): PackedObjects {
       created,
       deleting,
       marks,
-      health.status,
-      health.reason,
+      ...healthNames.map((name) => health[name]),
       body.length,
     );
     values.push(object.labels.length);
@@ -70,10 +70,6 @@ export function unpackObjects({ values, bodies }: PackedObjects): readonly SentO
     return values[at - 1] ?? null;
   };
   const text = (): string => String(next());
-  const textOrNull = (): string | null => {
-    const value = next();
-    return value === null ? null : String(value);
-  };
   const time = (): bigint | null => {
     const value = next();
     return typeof value === 'bigint' ? value : null;
@@ -102,7 +98,7 @@ export function unpackObjects({ values, bodies }: PackedObjects): readonly SentO
       created: time(),
       deleting: time(),
       marks: text(),
-      health: { status: text() as HealthStatus, reason: textOrNull() },
+      health: storedHealth(healthNames.map(next)),
       body: body(),
       labels: list((): readonly [string, string] => [text(), text()]),
       owners: list(() => ({ uid: text(), controller: next() === 1 })),

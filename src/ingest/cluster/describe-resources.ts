@@ -9,8 +9,9 @@ import { codeOf, messageOf } from '../../base/errors.ts';
 import { type DescribeInput, describeResource } from '../../catalog/describe/describe.ts';
 import type { Schemas } from '../../catalog/describe/from-openapi.ts';
 import type { RelationSet } from '../../catalog/describe/relation-set.ts';
+import { mayBeCustom } from '../../catalog/groups/api-group.ts';
+import type { ReadHealthRules } from '../../catalog/health/read-health-rules.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
-import { mayBeCustom } from '../../catalog/resources/custom-groups.ts';
 import { apiVersionOf, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
 import { compareText } from '../../catalog/values/values.ts';
@@ -43,6 +44,8 @@ export interface Descriptions {
 interface DescribeOptions {
   /** The declared relations; absent: none. */
   readonly relations?: RelationSet | undefined;
+  /** The declared health rules; absent: none. */
+  readonly healthRules?: readonly ReadHealthRules[];
   /** Every kind that the cluster serves; absent: `resources`. */
   readonly kinds?: readonly Resource[];
   /** The values of --redact; absent: none. */
@@ -55,14 +58,14 @@ export async function describeResources(
   client: RestClient,
   cluster: string,
   resources: readonly Resource[],
-  { relations, kinds = resources, redact = [], signal }: DescribeOptions = {},
+  { relations, healthRules = [], kinds = resources, redact = [], signal }: DescribeOptions = {},
 ): Promise<Descriptions> {
   const described = new Map<string, DescribedResource>();
   const problems: Problem[] = [];
   const provisional = new Set<string>();
   const crds = new Map<string, KnownCrd>();
   const describe = (input: DescribeInput): DescribedResource =>
-    describeResource({ ...input, redact, ...(relations === undefined ? {} : { relations, kinds }) });
+    describeResource({ ...input, redact, healthRules, ...(relations === undefined ? {} : { relations, kinds }) });
   const wanted = new Map(resources.map((resource) => [resourceKey(resource), resource]));
 
   const custom = resources.filter(({ group }) => mayBeCustom(group)).map(resourceKey);

@@ -1,5 +1,6 @@
 /** Discovery of the resources that can be ingested from a cluster, and of the group versions that could not be read. */
-import { groupOf, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
+import { groupOf } from '../../catalog/groups/api-group.ts';
+import { type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 import { chooseResources } from '../../catalog/resources/served.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { discover } from '../../kube/discovery/discovery.ts';

@@ -13,14 +13,10 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import { configuredPath } from '../../catalog/describe/redacted-paths.ts';
 import type { RelationSet } from '../../catalog/describe/relation-set.ts';
+import { groupOf } from '../../catalog/groups/api-group.ts';
+import type { ReadHealthRules } from '../../catalog/health/read-health-rules.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
-import {
-  apiVersionOf,
-  groupOf,
-  type Resource,
-  resourceKey,
-  splitResourceKey,
-} from '../../catalog/resources/resource.ts';
+import { apiVersionOf, type Resource, resourceKey, splitResourceKey } from '../../catalog/resources/resource.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
 import { openApiMarks } from '../../kube/discovery/openapi.ts';
 import type { UnmatchedNames } from '../context/progress.ts';
@@ -42,6 +38,8 @@ interface RediscoveryContext {
   readonly selection: Selection;
   /** The declared relations; absent: none. */
   readonly relations: RelationSet | undefined;
+  /** The declared health rules. */
+  readonly healthRules: readonly ReadHealthRules[];
   /** The values of --redact. */
   readonly redact: readonly string[];
   readonly clock: Clock;
@@ -140,6 +138,7 @@ export class Rediscovery {
           ? null
           : await describeResources(client, cluster, open, {
               relations: this.#context.relations,
+              healthRules: this.#context.healthRules,
               redact: this.#context.redact,
               kinds: inventory.chosen,
               signal: stop,

@@ -14,6 +14,7 @@ import type { Clock, Random } from '../../base/clock.ts';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { RelationSet } from '../../catalog/describe/relation-set.ts';
+import type { ReadHealthRules } from '../../catalog/health/read-health-rules.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
 import { explainConnectionFailure } from '../../kube/client/explain.ts';
 import { RestClient } from '../../kube/client/rest-client.ts';
@@ -50,6 +51,8 @@ interface SupervisorContext {
   readonly parser?: ParseThread | undefined;
   /** The declared relations; absent: none. */
   readonly relations?: RelationSet | undefined;
+  /** The declared health rules; absent: none. */
+  readonly healthRules?: readonly ReadHealthRules[] | undefined;
   /** The values of --redact. */
   readonly redact: readonly string[];
   /** Reserves a cluster's name; false if another cluster has it. */
@@ -81,11 +84,12 @@ export class ClusterSupervisor {
 
   constructor(context: SupervisorContext) {
     this.#context = context;
-    const { clock, log, random, redact, relations, selection, settings } = context;
+    const { clock, healthRules = [], log, random, redact, relations, selection, settings } = context;
     this.#schedule = new RoundSchedule(clock, random, settings);
     this.#rediscovery = new Rediscovery({
       selection,
       relations,
+      healthRules,
       redact,
       clock,
       log,

@@ -48,7 +48,7 @@ test.each([
   ['an object that is missing', `DELETE FROM object WHERE name = 'b'`],
   [
     'an object too many',
-    `INSERT INTO object SELECT id + 1000000, kind, cluster, rowset, namespace, 'ghost', 'ghost', rv, created, deleting, seq, marks, health, health_reason
+    `INSERT INTO object SELECT id + 1000000, kind, cluster, rowset, namespace, 'ghost', 'ghost', rv, created, deleting, seq, marks, health, health_reason, health_message, health_source
      FROM object WHERE name = 'b'`,
   ],
 ])('%s in the table is found, counted and repaired by a list', async (_, sql) => {

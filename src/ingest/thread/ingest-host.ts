@@ -13,6 +13,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { redactStored } from '../../catalog/describe/redacted-paths.ts';
 import type { RelationSet } from '../../catalog/describe/relation-set.ts';
+import { healthRulesOf, type ReadHealthRules } from '../../catalog/health/read-health-rules.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
 import type { RegisteredCluster } from '../../kube/discovery/cluster-secret.ts';
 import { type CommittedChanges, joinCommits } from '../../store/types/change.ts';
@@ -21,6 +22,7 @@ import type { StoreTrouble } from '../../store/types/store-fault.ts';
 import type { StoreWriter } from '../../store/write/writer.ts';
 import { ClusterSupervisor } from '../cluster/supervisor.ts';
 import { defaultSupervisorSettings } from '../cluster/supervisor-settings.ts';
+import { declaredHealthRules } from '../context/declared-health-rules.ts';
 import { declaredRelations } from '../context/declared-relations.ts';
 import { type IngestProgress, sumProgress } from '../context/progress.ts';
 import { defaultReflectorSettings } from '../context/reflector-context.ts';
@@ -61,6 +63,7 @@ export class IngestHost {
   readonly #registered: RegisteredSupervisors;
   readonly #names = new Set<string>();
   readonly #relations: RelationSet | undefined;
+  readonly #healthRules: readonly ReadHealthRules[];
   #awaitsRegistration: boolean;
   readonly #parser: ParseThread | null;
   readonly #stop = new AbortController();
@@ -86,6 +89,9 @@ export class IngestHost {
     const relations = options.relations === undefined ? undefined : declaredRelations(options.relations);
     for (const problem of relations?.problems ?? []) log.error({ problem }, 'a declaration of a relation is left out');
     this.#relations = relations?.set;
+    this.#healthRules = declaredHealthRules(options.healthRules ?? []);
+    for (const { problems } of this.#healthRules)
+      for (const problem of problems) log.error({ problem }, 'a health rule is left out');
     this.#started = options.clusters.map((cluster) => this.#supervisorOf(cluster));
     this.#awaitsRegistration = options.awaitsRegistration ?? false;
     this.#registered = new RegisteredSupervisors({
@@ -118,6 +124,7 @@ export class IngestHost {
       reflector: { ...defaultReflectorSettings, ...options.reflector },
       parser: this.#parser ?? undefined,
       relations: this.#relations,
+      healthRules: this.#healthRules,
       redact: options.redact ?? [],
       claimName: (name) => {
         if (this.#names.has(name)) return false;
@@ -141,7 +148,7 @@ export class IngestHost {
       if (trouble === null) for (const supervisor of this.#supervisors) supervisor.probe();
       this.#planProgress();
     });
-    this.#redactStored();
+    this.#configureStored();
     this.#resetClusters();
     const { clock } = this.#context;
     this.#startedAt = clock.monotonic();
@@ -154,14 +161,18 @@ export class IngestHost {
   }
 
   /**
-   * Removes what an earlier process has stored at the paths of --redact, also of clusters that are not reached now. The catalog must not be
-   * read before. @throws an error of the store: without it, ingest must not go on.
+   * Removes what an earlier process has stored at the paths of --redact, and applies changed health rules, also for clusters that are not
+   * reached now. The catalog must not be read before. @throws an error of the store: without it, ingest must not go on.
    */
-  #redactStored(): void {
+  #configureStored(): void {
     const { options, writer } = this.#context;
     for (const { described, handle } of writer.states()) {
       const redacted = redactStored(described, options.redact ?? []);
-      if (redacted !== described) writer.declare(redacted, handle.namespace);
+      const { health: _, ...rest } = redacted;
+      const health = healthRulesOf(this.#healthRules, described.resource);
+      const configured = health.length === 0 ? rest : { ...rest, health };
+      const isSame = redacted === described && JSON.stringify(described.health ?? []) === JSON.stringify(health);
+      if (!isSame) writer.declare(configured, handle.namespace);
     }
   }
 

@@ -5,6 +5,7 @@
  *                                                                -> CohortMessage.live(count) -> one LiveMessage for equal counts
  */
 import type { Scope } from '../../access/scope.ts';
+import type { HealthRules } from '../../catalog/health/declared-health.ts';
 import { clustersIn, type Filter } from '../../query/plan/filter.ts';
 import type { FeedChange } from '../log/feed-change.ts';
 import { fold } from '../log/fold.ts';
@@ -25,6 +26,8 @@ export interface LiveMessage {
 export interface CohortRows {
   /** resourceKey of the kind. */
   readonly key: string;
+  /** The declared rules of its health. */
+  readonly health?: HealthRules | undefined;
   readonly filter: Filter;
   /** The rows that the callers may see. */
   readonly scope: Scope;
@@ -70,7 +73,7 @@ export class CohortMessage {
 
 /** @param changes all changes of the kind up to `upTo` */
 export function cohortBatch(
-  { key, filter, scope }: CohortRows,
+  { key, health, filter, scope }: CohortRows,
   epoch: string,
   changes: readonly FeedChange[],
   upTo: number,
@@ -79,8 +82,14 @@ export function cohortBatch(
   // A RESET of another cluster does not concern the client.
   const found = clusters === null ? changes : changes.filter(({ logged }) => clusters.includes(logged.cluster));
   if (!found.every((change) => change.continues)) return { kind: 'gap' };
-  const messages = fold(key, found, upTo, { filter, scope }).map(
-    (folded) => new CohortMessage(folded.changes.map(liveChange), epoch, folded.upTo, scope),
+  const messages = fold({ key, health }, found, upTo, { filter, scope }).map(
+    (folded) =>
+      new CohortMessage(
+        folded.changes.map((change) => liveChange(change, health)),
+        epoch,
+        folded.upTo,
+        scope,
+      ),
   );
   return { kind: 'messages', messages, upTo };
 }

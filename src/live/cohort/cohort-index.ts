@@ -13,6 +13,8 @@
  * message for the changes.
  */
 import type { Scope } from '../../access/scope.ts';
+import type { HealthRules } from '../../catalog/health/declared-health.ts';
+import { healthOf } from '../../catalog/health/health.ts';
 import { leafValueAt, valueAt } from '../../catalog/paths/value-at.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import { orderKey } from '../../catalog/values/values.ts';
@@ -166,8 +168,8 @@ const byNamespace: Place = {
 };
 
 /** What every match must have. Null if nothing is known. */
-function requiredBy({ filter, scope }: CohortRows): Required | null {
-  const parts = requirements(filter);
+function requiredBy({ filter, scope, health }: CohortRows): Required | null {
+  const parts = requirements(filter, health);
   const visible = namespacesOf(scope);
   const all = visible === null ? parts : [...parts, { place: byNamespace, texts: visible }];
   const few = all.filter(({ texts }) => texts.length <= mostTexts);
@@ -176,14 +178,14 @@ function requiredBy({ filter, scope }: CohortRows): Required | null {
 }
 
 /** The texts that every match of the filter must have one of, by place. */
-function requirements(filter: Filter): readonly Required[] {
+function requirements(filter: Filter, health: HealthRules | undefined): readonly Required[] {
   switch (filter.kind) {
     case 'and':
-      return filter.of.flatMap(requirements);
+      return filter.of.flatMap((part) => requirements(part, health));
     case 'or':
-      return ofAlternatives(filter.of.map(requirements));
+      return ofAlternatives(filter.of.map((part) => requirements(part, health)));
     default: {
-      const part = requiredPart(filter);
+      const part = requiredPart(filter, health);
       return part === null ? [] : [part];
     }
   }
@@ -204,7 +206,7 @@ function ofAlternatives(alternatives: readonly (readonly Required[])[]): readonl
   });
 }
 
-function requiredPart(part: Filter): Required | null {
+function requiredPart(part: Filter, health: HealthRules | undefined): Required | null {
   switch (part.kind) {
     case 'ids':
       return { place: byName, texts: part.in.map(({ name }) => name.toWellFormed()) };
@@ -219,7 +221,7 @@ function requiredPart(part: Filter): Required | null {
       const { path, type, operator, ignoreCase, values } = part;
       if (type !== 'String' || ignoreCase || (operator !== 'eq' && operator !== 'in')) return null;
       const texts = (operator === 'in' ? values : values.slice(0, 1)).flatMap((value) => textOf(value) ?? []);
-      return { place: byPath(path), texts };
+      return { place: byPath(path, health), texts };
     }
     default:
       return null;
@@ -234,7 +236,15 @@ function byLabel(key: string): Place {
   return { id: `label ${key}`, members: ['metadata'], read: (_object, body) => textOf(valueAt(body(), { steps })) };
 }
 
-function byPath(path: Path): Place {
+function byPath(path: Path, health: HealthRules | undefined): Place {
+  const [first] = path.steps;
+  if (first?.kind === 'health') {
+    return {
+      id: `path ${path.text} ${JSON.stringify(health ?? [])}`,
+      members: membersOfPath(path),
+      read: (_object, body) => textOf(healthOf(body(), health)[first.name]),
+    };
+  }
   if (path.text === 'metadata.name') return byName;
   if (path.text === 'metadata.namespace') return byNamespace;
   return {

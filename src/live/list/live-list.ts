@@ -46,7 +46,7 @@ export async function* liveList(feed: ChangeFeed, given: LiveRequest): Messages<
     feed,
     request,
     whole: given.rights,
-    joined: new JoinedCohort(feed, { key: given.kind.key, filter }),
+    joined: new JoinedCohort(feed, { key: given.kind.key, health: given.kind.health, filter }),
     question: digest({ filter, projection }, 'meant'),
   };
   try {

@@ -40,7 +40,7 @@ function change(name: string, before: string | null, after: string | null, clust
 
 /** Each message as `TYPE name REASON` lines. */
 function linesOf(changes: readonly FeedChange[], filter: Filter = running): readonly (readonly string[])[] {
-  return fold('pods', changes, sequence, { filter, scope: allRows }).map(({ changes: folded }) =>
+  return fold({ key: 'pods' }, changes, sequence, { filter, scope: allRows }).map(({ changes: folded }) =>
     folded.map(({ type, identity, reason }) => [type, identity.name, reason].filter((part) => part !== null).join(' ')),
   );
 }
@@ -61,7 +61,7 @@ test.each<[string, string | null, string | null, string[][]]>([
 test('several changes of one object are one, from before the first to after the last [L4]', () => {
   const first = change('a', 'Running', 'Failed');
   const last = change('a', 'Pending', 'Running');
-  const [message] = fold('pods', [first, change('a', 'Failed', 'Pending'), last], sequence, {
+  const [message] = fold({ key: 'pods' }, [first, change('a', 'Failed', 'Pending'), last], sequence, {
     filter: running,
     scope: allRows,
   });
@@ -105,7 +105,7 @@ test('a message says up to where everything is taken in', () => {
     change('c', 'Running', 'Pending'),
     change('a', null, 'Running'),
   ];
-  const messages = fold('pods', changes, 20, { filter: running, scope: allRows });
+  const messages = fold({ key: 'pods' }, changes, 20, { filter: running, scope: allRows });
   expect(messages.map(({ upTo }) => upTo)).toEqual([4, 20]);
   expect(messages.map(({ changes: folded }) => folded.map(({ identity }) => identity.name))).toEqual([
     ['a', 'b'],
@@ -114,9 +114,9 @@ test('a message says up to where everything is taken in', () => {
 });
 
 test('nothing to tell is no message', () => {
-  expect(fold('pods', [], 5, { filter: everything, scope: allRows })).toEqual([]);
+  expect(fold({ key: 'pods' }, [], 5, { filter: everything, scope: allRows })).toEqual([]);
 });
 
 test('changes of rows that the caller may not see are not told [L6]', () => {
-  expect(fold('pods', [change('a', null, 'Running')], 5, { filter: everything, scope: noRows })).toEqual([]);
+  expect(fold({ key: 'pods' }, [change('a', null, 'Running')], 5, { filter: everything, scope: noRows })).toEqual([]);
 });

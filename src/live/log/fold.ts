@@ -19,6 +19,7 @@
  */
 
 import { isVisible, type Scope } from '../../access/scope.ts';
+import type { HealthRules } from '../../catalog/health/declared-health.ts';
 import { matches } from '../../query/evaluate/matches.ts';
 import { matchesIdentity } from '../../query/evaluate/matches-identity.ts';
 import { membersRead } from '../../query/evaluate/members-read.ts';
@@ -53,6 +54,12 @@ interface Wanted {
   readonly before?: Scope;
 }
 
+interface FoldedKind {
+  /** resourceKey */
+  readonly key: string;
+  readonly health?: HealthRules | undefined;
+}
+
 interface Pending {
   first: FeedChange;
   last: FeedChange;
@@ -60,11 +67,11 @@ interface Pending {
 
 /**
  * The messages for these changes of one kind, in the order of the log.
- * @param key resourceKey of the kind.
+ * @param kind its resourceKey and the declared rules of its health
  * @param upTo `changes` has all changes of the kind up to this sequence number.
  */
 export function fold(
-  key: string,
+  kind: FoldedKind,
   changes: readonly FeedChange[],
   upTo: number,
   wanted: Wanted,
@@ -78,7 +85,7 @@ export function fold(
     const folded = [...pending].flatMap(([id, { first, last }]) => {
       const before = judged.has(id) ? wanted.scope : (wanted.before ?? wanted.scope);
       judged.add(id);
-      return judge(key, first, last, { ...wanted, before });
+      return judge(kind, first, last, { ...wanted, before });
     });
     if (folded.length > 0) messages.push({ changes: folded, upTo: reached });
     pending = new Map();
@@ -105,7 +112,7 @@ export function fold(
 }
 
 function judge(
-  key: string,
+  { key, health }: FoldedKind,
   first: FeedChange,
   last: FeedChange,
   { filter, scope, before: scopeBefore }: Required<Wanted>,
@@ -118,8 +125,10 @@ function judge(
   const existed = wasSeen && first.hasBefore;
   const exists = isSeen && last.hasAfter;
   const always = matchesIdentity(filter, identity);
-  const matched = existed && (always ?? matches(filter, { ...identity, body: first.before(membersRead(filter)) }));
-  const stillMatches = exists && (always ?? matches(filter, { ...identity, body: last.after(membersRead(filter)) }));
+  const matched =
+    existed && (always ?? matches(filter, { ...identity, health, body: first.before(membersRead(filter)) }));
+  const stillMatches =
+    exists && (always ?? matches(filter, { ...identity, health, body: last.after(membersRead(filter)) }));
   if (!matched && !stillMatches) return [];
   const type = matched ? (stillMatches ? 'MODIFIED' : 'REMOVED') : 'ADDED';
   const why = !isSeen ? 'NO_LONGER_VISIBLE' : exists ? 'NO_LONGER_MATCHES' : 'DELETED';

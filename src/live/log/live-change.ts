@@ -1,4 +1,5 @@
 /** The changes that messages of a live list carry. Made once for all subscribers that need the same ones. */
+import type { HealthRules } from '../../catalog/health/declared-health.ts';
 import { healthOf } from '../../catalog/health/health.ts';
 import { changedPaths } from '../../catalog/values/changed-paths.ts';
 import type { ObjectRow } from '../../query/plan/plan.ts';
@@ -18,15 +19,21 @@ export interface LiveChange {
   readonly at: number;
 }
 
-/** A change of the log, as it is for the subscribers of one filter and scope. */
-export function liveChange({ type, identity, uid, first, last, reason }: FoldedChange): LiveChange {
+/**
+ * A change of the log, as it is for the subscribers of one filter and scope.
+ * @param health the declared rules of the kind's health
+ */
+export function liveChange(
+  { type, identity, uid, first, last, reason }: FoldedChange,
+  health: HealthRules | undefined,
+): LiveChange {
   const { logged } = last;
   const { objectId, resourceVersion, seq } = logged;
   return {
     type,
     identity,
     uid,
-    object: type === 'REMOVED' ? null : changedRow(last, { ...identity, objectId, uid, resourceVersion, seq }),
+    object: type === 'REMOVED' ? null : changedRow(last, { ...identity, objectId, uid, resourceVersion, seq }, health),
     reason,
     changedPaths: () => (type === 'MODIFIED' ? changedPaths(first.before(), last.after()) : null),
     at: logged.at,
@@ -34,7 +41,11 @@ export function liveChange({ type, identity, uid, first, last, reason }: FoldedC
 }
 
 /** The object after a change. Its body and its health are made when a subscriber shows something of them. */
-function changedRow(change: FeedChange, rest: Omit<ObjectRow, 'body' | 'health'>): ObjectRow {
+function changedRow(
+  change: FeedChange,
+  rest: Omit<ObjectRow, 'body' | 'health'>,
+  rules: HealthRules | undefined,
+): ObjectRow {
   let body: { readonly value: unknown } | null = null;
   let health: ObjectRow['health'] | null = null;
   const bodyNow = (): unknown => {
@@ -47,7 +58,7 @@ function changedRow(change: FeedChange, rest: Omit<ObjectRow, 'body' | 'health'>
       return bodyNow();
     },
     get health() {
-      health ??= healthOf(bodyNow());
+      health ??= healthOf(bodyNow(), rules);
       return health;
     },
   };

@@ -131,7 +131,7 @@ class Waits {
     this.#standing = new StandingWaits(request.signal);
     // First in, then out: the feed forgets a kind without subscribers.
     this.#members = followed(request, visibleKinds).map(({ kind, kindId, scope }) =>
-      feed.join(kindId, { key: kind.key, filter: request.filter, scope }),
+      feed.join(kindId, { key: kind.key, health: kind.health, filter: request.filter, scope }),
     );
     for (const member of before) member.leave();
     this.#visibleKinds = visibleKinds;

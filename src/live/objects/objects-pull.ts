@@ -172,10 +172,10 @@ function foldKinds(
         joining.push(of);
         continue;
       }
-      const [first, second] = fold(of.kind.key, some, end, { filter, scope: of.scope });
+      const [first, second] = fold(of.kind, some, end, { filter, scope: of.scope });
       if (first === undefined) continue;
       if (second !== undefined) earlier = Math.min(earlier, first.upTo);
-      changes.push(...first.changes.map(liveChange));
+      changes.push(...first.changes.map((change) => liveChange(change, of.kind.health)));
     }
     if (earlier === end) return { changes, joining, upTo: end };
     end = earlier;

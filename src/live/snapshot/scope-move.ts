@@ -61,7 +61,7 @@ export async function moveScope(
     .map((change) => new FeedChange(change));
   if (logged.length > mostChanges || !changes.every((change) => change.continues)) return 'gap';
   const scope = after.of(kind.key, 'watch');
-  const messages = fold(kind.key, changes, lease.revision, { filter, before, scope });
+  const messages = fold(kind, changes, lease.revision, { filter, before, scope });
   // An object that was deleted and made again takes two messages, but the client moves in one.
   if (messages.length > 1) return 'gap';
   const changed = new Set(logged.map(({ objectId }) => objectId));
@@ -81,7 +81,7 @@ export async function moveScope(
   const isHidden = ({ reason }: FoldedChange): boolean => reason === 'NO_LONGER_VISIBLE';
   const hidden = [...removed, ...folded.filter(isHidden)].map(({ identity }) => identity);
   const all = [
-    ...folded.filter((change) => !isHidden(change)).map(liveChange),
+    ...folded.filter((change) => !isHidden(change)).map((change) => liveChange(change, kind.health)),
     ...inOrder(hidden).map((identity) => hiddenObject(identity, at)),
     ...rows.flatMap((row) => (row === null ? [] : addedRow(row, at))),
   ];

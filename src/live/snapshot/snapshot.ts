@@ -159,7 +159,7 @@ async function rowsAsOf(
     } else if (past !== undefined) {
       const { body, ...known } = past;
       const parsed = parseExact(body);
-      rows.push({ ...known, key, seq: revision, health: healthOf(parsed), body: parsed });
+      rows.push({ ...known, key, seq: revision, health: healthOf(parsed, kind.health), body: parsed });
     } else {
       return null;
     }

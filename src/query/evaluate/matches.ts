@@ -3,6 +3,8 @@
  * sql-filter.ts with it, so it is short and simple.
  */
 
+import type { HealthRules } from '../../catalog/health/declared-health.ts';
+import { healthOf } from '../../catalog/health/health.ts';
 import { searchText } from '../../catalog/paths/search-text.ts';
 import { leafValueAt, valueAt } from '../../catalog/paths/value-at.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
@@ -17,6 +19,8 @@ import { encodeObjectId } from '../plan/object-id.ts';
 
 export interface MatchedObjectLike extends Identity {
   readonly body: unknown;
+  /** The declared rules of its health; absent: none. */
+  readonly health?: HealthRules | undefined;
 }
 
 /** The objects that a hop leads to from an object. */
@@ -94,8 +98,10 @@ function holds(filter: Filter, object: MatchedObjectLike, value: unknown, relate
   }
 }
 
-/** The value at a path of the identity, or else of `value`. */
-function leafOf({ path, type }: LeafPath, object: Identity, value: unknown): unknown {
+/** The value at a path of the identity or of the health, or else of `value`. */
+function leafOf({ path, type }: LeafPath, object: MatchedObjectLike, value: unknown): unknown {
+  const [first] = path.steps;
+  if (first?.kind === 'health') return healthOf(object.body, object.health)[first.name];
   return identityValue(path, object) ?? leafValueAt(value, path, type);
 }
 

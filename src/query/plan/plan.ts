@@ -2,6 +2,7 @@
  * List plans: the arguments of a list as data, before SQL is compiled. Plans are frozen, comparable, and cacheable by shape.
  */
 
+import type { HealthRules } from '../../catalog/health/declared-health.ts';
 import type { Health } from '../../catalog/health/health-status.ts';
 import type { FieldTree, LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
@@ -49,6 +50,8 @@ export interface PlannedKind {
   /** resourceKey. */
   readonly key: string;
   readonly tree: FieldTree;
+  /** The declared rules of its health; absent: none. */
+  readonly health?: HealthRules;
 }
 
 export interface ListPlan {

@@ -6,9 +6,9 @@ import { raw, sql } from '../../store/types/sql.ts';
 import type { Identity } from '../plan/filter.ts';
 import type { ObjectRow, Projection } from '../plan/plan.ts';
 import { isPublishedOfAny } from '../sql/counts.ts';
-import { projectionSql } from '../sql/projection.ts';
+import { objectColumns, projectionSql } from '../sql/projection.ts';
 import type { View } from '../sql/view.ts';
-import { objectColumns, objectRow } from './object-rows.ts';
+import { objectRow } from './object-rows.ts';
 
 /**
  * The objects of these identities, in the same order; null for an identity without a visible object.

@@ -1,20 +1,17 @@
 /** Reads objects by their ids in the store, and parses rows. */
 import { must } from '../../base/must.ts';
-import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { parseExact } from '../../catalog/values/values.ts';
+import { storedHealth } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { type Fragment, raw, sql } from '../../store/types/sql.ts';
 import type { Row } from '../../store/types/statement.ts';
 import type { ObjectRow, Projection } from '../plan/plan.ts';
 import { isPublishedOfAny } from '../sql/counts.ts';
-import { projectionSql } from '../sql/projection.ts';
-
-/** The columns of `object AS o` that {@link objectRow} reads after the id and before the body. */
-export const objectColumns = 'o.cluster, o.namespace, o.name, o.uid, o.rv, o.seq, o.health, o.health_reason';
+import { objectColumns, projectionSql } from '../sql/projection.ts';
 
 /** The object in a row with the columns id, those of {@link objectColumns}, body. */
 export function objectRow(key: string, row: Row): ObjectRow {
-  const [id, cluster, namespace, name, uid, resourceVersion, seq, health, reason, body] = row;
+  const [id, cluster, namespace, name, uid, resourceVersion, seq, health, reason, message, source, body] = row;
   return {
     objectId: Number(id),
     cluster: String(cluster),
@@ -24,7 +21,7 @@ export function objectRow(key: string, row: Row): ObjectRow {
     uid: uid === null || uid === '' ? null : String(uid),
     resourceVersion: String(resourceVersion),
     seq: Number(seq),
-    health: { status: health as HealthStatus, reason: reason === null ? null : String(reason) },
+    health: storedHealth([health, reason, message, source]),
     body: parseExact(String(body)),
   };
 }

@@ -23,12 +23,12 @@ import type { Hop } from '../plan/hop.ts';
 import type { ListResult, ObjectRow, OrderKeys, OrderTerm, Position, Projection } from '../plan/plan.ts';
 import type { RelatedObjects } from '../read/aggregate-kinds.ts';
 import { listRow } from '../read/list.ts';
-import { objectColumns, objectRow } from '../read/object-rows.ts';
+import { objectRow } from '../read/object-rows.ts';
 import { surveyBound } from '../sql/access-path.ts';
 import { type HopSql, hopEntries, hopSql, walkSql } from '../sql/hop-sql.ts';
 import { KindTables } from '../sql/kind-tables.ts';
 import { keyColumn, readKey } from '../sql/leaf-key.ts';
-import { projectionSql } from '../sql/projection.ts';
+import { objectColumns, objectValues, projectionSql } from '../sql/projection.ts';
 import { filterSql } from '../sql/sql-filter.ts';
 import { behind, keyColumns, orderClause, travelOrder } from '../sql/sql-order.ts';
 import type { KindView, View } from '../sql/view.ts';
@@ -193,9 +193,6 @@ function idsOf(
     limit === null || rows === 'one' ? raw('') : sql` ${orderClause(tables, order, 'mixed')} LIMIT ${BigInt(limit)}`;
   return sql`SELECT ${columns} FROM ${from}${tables.joins()} WHERE ${all(conditions)}${once}${end}`;
 }
-
-/** Columns of an object in the statement of `objectsOf`, after the index of the parent. */
-const objectValues = 10;
 
 /** A statement with the columns: index of the object in `ids`, id, those of objectColumns, body, order keys. */
 function objectsOf(

@@ -15,8 +15,9 @@
 
 import { must } from '../../base/must.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { identityIn, type Path } from '../../catalog/tree/path.ts';
+import { healthNames, identityIn, type Path } from '../../catalog/tree/path.ts';
 import type { KindLayout, PromotedSlot } from '../../store/types/kind-layout.ts';
+import { type allHealthColumns, healthColumns } from '../../store/types/kind-layout.ts';
 import { type Fragment, raw, sql } from '../../store/types/sql.ts';
 import { countsIn, scopeSql } from './counts.ts';
 import { type Aliases, countedAliases, documentNode, type JsonNode } from './json-node.ts';
@@ -27,19 +28,21 @@ import type { KindView } from './view.ts';
 type SharedColumn = 'id' | 'rowset' | 'cluster' | 'namespace' | 'name';
 /** `o` is `object`, `p` the kind's promoted table. */
 type Table = 'o' | 'p';
-type OwnColumn = 'uid' | 'rv' | 'created' | 'deleting' | 'seq' | 'marks' | 'health' | 'health_reason';
+type OwnColumn = 'uid' | 'rv' | 'created' | 'deleting' | 'seq' | 'marks' | (typeof allHealthColumns)[number];
 type ObjectColumn = SharedColumn | OwnColumn;
 
 /** Leaves that are columns of `object`, by path. A leaf of another type is not this column. */
-const objectLeaves: ReadonlyMap<string, { readonly type: LeafType; readonly column: ObjectColumn }> = new Map([
+const objectLeaves: ReadonlyMap<string, { readonly type: LeafType; readonly column: ObjectColumn }> = new Map<
+  string,
+  { readonly type: LeafType; readonly column: ObjectColumn }
+>([
   ['metadata.name', { type: 'String', column: 'name' }],
   ['metadata.namespace', { type: 'String', column: 'namespace' }],
   ['metadata.uid', { type: 'String', column: 'uid' }],
   ['metadata.resourceVersion', { type: 'String', column: 'rv' }],
   ['metadata.creationTimestamp', { type: 'DateTime', column: 'created' }],
   ['metadata.deletionTimestamp', { type: 'DateTime', column: 'deleting' }],
-  ['health.status', { type: 'String', column: 'health' }],
-  ['health.reason', { type: 'String', column: 'health_reason' }],
+  ...healthNames.map((name) => [`health.${name}`, { type: 'String', column: healthColumns[name] }] as const),
 ]);
 
 const sharedColumns: ReadonlySet<ObjectColumn> = new Set<SharedColumn>([

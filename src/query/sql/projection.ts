@@ -11,8 +11,16 @@
  * projection expects an object, so projections may pass through lists. A body that SQLite refused is returned whole.
  */
 
+import { allHealthColumns } from '../../store/types/kind-layout.ts';
 import { type Fragment, join, raw, sql } from '../../store/types/sql.ts';
 import type { Projection, ProjectionTree } from '../plan/plan.ts';
+
+/** The columns of `object AS o` that `objectRow` (src/query/read/object-rows.ts) reads after the id and before the body. */
+export const objectColumns = ['cluster', 'namespace', 'name', 'uid', 'rv', 'seq', ...allHealthColumns]
+  .map((column) => `o.${column}`)
+  .join(', ');
+/** The number of columns of a row with id, {@link objectColumns} and body. Order keys follow them. */
+export const objectValues = 8 + allHealthColumns.length;
 
 /** With more fields, selecting them costs more than reading the whole body. */
 const mostFields = 100;

@@ -23,7 +23,7 @@ const projection = { spec: { size: true } } as const;
 /** Matches the outer SELECT of a page statement; its group is the inner SELECT. */
 const outer = (keys: string): RegExp =>
   new RegExp(
-    `^SELECT k\\.id, k\\.cluster, k\\.namespace, k\\.name, o\\.uid, o\\.rv, o\\.seq, o\\.health, o\\.health_reason, CASE WHEN b\\.text IS NULL THEN json_object\\(.*\\) ELSE b\\.text END${keys} FROM \\((.*)\\) AS k CROSS JOIN object AS o ON o\\.id = k\\.id CROSS JOIN body AS b ON b\\.id = k\\.id$`,
+    `^SELECT k\\.id, o\\.cluster, o\\.namespace, o\\.name, o\\.uid, o\\.rv, o\\.seq, o\\.health, o\\.health_reason, o\\.health_message, o\\.health_source, CASE WHEN b\\.text IS NULL THEN json_object\\(.*\\) ELSE b\\.text END${keys} FROM \\((.*)\\) AS k CROSS JOIN object AS o ON o\\.id = k\\.id CROSS JOIN body AS b ON b\\.id = k\\.id$`,
   );
 
 async function openStore(count = 60): Promise<TestStore> {

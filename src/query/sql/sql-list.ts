@@ -4,7 +4,7 @@
  * The inner SELECT of a statement finds the keys of the page: id, identity and order keys, sorted and limited. The outer SELECT
  * reads the remaining columns. So a body is read only if the filter needs it or the page shows it. For the first page of 3:
  *
- *   SELECT k.id, k.cluster, k.namespace, k.name, o.uid, o.rv, o.seq, o.health, o.health_reason, '{}'
+ *   SELECT k.id, o.cluster, o.namespace, o.name, o.uid, o.rv, o.seq, o.health, …, '{}'
  *   FROM (SELECT o.id AS id, o.cluster AS cluster, o.namespace AS namespace, o.name AS name FROM object AS o
  *         WHERE o.kind = 7 AND <tick guard> AND +o.rowset IN (<published rowsets>)
  *         ORDER BY o.cluster ASC, o.namespace ASC, o.name ASC LIMIT 3) AS k
@@ -16,6 +16,7 @@
 
 import type { PageProjection } from '../../store/pages/page-select.ts';
 import { pageSelect } from '../../store/pages/page-select.ts';
+import { allHealthColumns } from '../../store/types/kind-layout.ts';
 import { all, type Fragment, join, raw, sql } from '../../store/types/sql.ts';
 import type { Row } from '../../store/types/statement.ts';
 import { conjuncts, type Filter } from '../plan/filter.ts';
@@ -23,7 +24,7 @@ import type { OrderKeys, OrderTerm, Position, Projection } from '../plan/plan.ts
 import type { Route } from './access-path.ts';
 import { isCreated, KindTables } from './kind-tables.ts';
 import { jsonKey, keyColumn, readKey } from './leaf-key.ts';
-import { projectionSql } from './projection.ts';
+import { objectColumns, objectValues, projectionSql } from './projection.ts';
 import { filterSql, test, wantedKeys } from './sql-filter.ts';
 import {
   behind,
@@ -49,17 +50,15 @@ export interface KindList {
   readonly counted?: boolean;
 }
 
-/** Columns of a page with bodies, before the order keys. */
-const bodyColumns = 10;
 /** Columns of a page of keys, before the order keys. */
 const plainColumns = 4;
 
-/** Statements with the columns id, cluster, namespace, name, uid, rv, seq, health, health_reason, body, order keys. */
+/** Statements with the columns id, those of objectColumns (projection.ts), body, order keys. */
 export function pageStatements(list: KindList, projection: Projection): readonly Fragment[] {
   return keyStatements(list).map(({ inner, order }) => {
     const body = projectionSql(projection);
     const keys = order.terms.map(({ type }, index) => sql`, ${keyColumn(type, raw(`k.k${index}`))}`);
-    return sql`SELECT k.id, k.cluster, k.namespace, k.name, o.uid, o.rv, o.seq, o.health, o.health_reason, ${body ?? raw(`'{}'`)}${join(keys, '')}
+    return sql`SELECT k.id, ${raw(objectColumns)}, ${body ?? raw(`'{}'`)}${join(keys, '')}
       FROM (${inner}) AS k CROSS JOIN object AS o ON o.id = k.id${raw(
         body === null ? '' : ' CROSS JOIN body AS b ON b.id = k.id',
       )}`;
@@ -69,7 +68,7 @@ export function pageStatements(list: KindList, projection: Projection): readonly
 /** Statements that return lines (src/store/pages/page-select.ts). */
 export function linePageStatements(list: KindList, projection: PageProjection, full: boolean): readonly Fragment[] {
   const { versions, health } = projection;
-  return keyStatements(list, versions || health).map(({ inner, order, carried }) => {
+  return keyStatements(list, versions || health.length > 0).map(({ inner, order, carried }) => {
     const keys = order.terms.map(({ type }, index) => jsonKey(type, raw(`k.k${index}`)));
     return pageSelect(inner, keys, projection, { full, carried });
   });
@@ -85,7 +84,7 @@ export function keyPageStatements(list: KindList): readonly Fragment[] {
 
 /** The order keys in a row of `pageStatements` or `keyPageStatements`. */
 export function keysIn(row: Row, orderBy: readonly OrderTerm[], kind: 'page' | 'keys'): OrderKeys {
-  const first = kind === 'page' ? bodyColumns : plainColumns;
+  const first = kind === 'page' ? objectValues : plainColumns;
   return orderBy.map(({ type }, index) => readKey(type, row[first + index]));
 }
 
@@ -169,7 +168,7 @@ function sorted(list: KindList, tables: KindTables, from: Fragment, where: Fragm
 }
 
 /** Of a row's versions and health, which a page then need not look up. */
-const carriedColumns = ['uid', 'rv', 'health', 'health_reason'] as const;
+const carriedColumns = ['uid', 'rv', ...allHealthColumns] as const;
 
 interface SelectParts {
   /** More columns of `object`. */

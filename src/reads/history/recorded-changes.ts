@@ -83,7 +83,7 @@ export class ChangeSource {
     const { metadata } = body as { readonly metadata?: { readonly resourceVersion?: unknown } };
     const { objectId, uid, seq } = change;
     const resourceVersion = String(metadata?.resourceVersion ?? change.resourceVersion);
-    const row = { ...identity, objectId, uid, resourceVersion, seq, health: healthOf(body), body };
+    const row = { ...identity, objectId, uid, resourceVersion, seq, health: healthOf(body, kind.health), body };
     return new ObjectSource(operation, kind, row, { isPast: true });
   }
 }

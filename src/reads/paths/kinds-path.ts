@@ -3,7 +3,7 @@
 import { PortolanError } from '../../base/errors.ts';
 import { type ResolvedPath, resolvePath } from '../../catalog/paths/resolve-path.ts';
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
-import { identityNames, maxPathLength, type Path, parsePath, pathOf } from '../../catalog/tree/path.ts';
+import { healthNames, identityNames, maxPathLength, type Path, parsePath, pathOf } from '../../catalog/tree/path.ts';
 import { objectMetaKey, sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 
 /**
@@ -53,7 +53,7 @@ export function refuseHealth({ steps: [first] }: Path, written: string): void {
   if (first?.kind !== 'field' || first.name !== 'health') return;
   throw new PortolanError(
     'BAD_USER_INPUT',
-    `${JSON.stringify(written)} is not a part of the health; use health.status or health.reason, or ["health"] for a field of the kind.`,
+    `${JSON.stringify(written)} is not a part of the health; use ${healthNames.map((name) => `health.${name}`).join(', ')}, or ["health"] for a field of the kind.`,
   );
 }
 

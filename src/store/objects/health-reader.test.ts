@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { healthCases } from '../../../test/kit/health-cases.ts';
+import type { HealthRules } from '../../catalog/health/declared-health.ts';
 import { healthOf } from '../../catalog/health/health.ts';
 import { kindRules } from '../../catalog/health/kind-rules.ts';
+import { healthRulesOf, readHealthRules } from '../../catalog/health/read-health-rules.ts';
 import { Preparer } from './prepare.ts';
 
 interface Named {
@@ -11,8 +13,8 @@ interface Named {
 }
 
 /** The health that is read from the JSONB of an object. */
-function prepared(names: Named, object: object) {
-  const preparer = new Preparer({ names, redacted: [], slots: [] });
+function prepared(names: Named, object: object, health: HealthRules = []) {
+  const preparer = new Preparer({ names, redacted: [], health, slots: [] });
   const metadata = { name: 'n', uid: 'u', resourceVersion: '1', ...(object as { metadata?: object }).metadata };
   const text = JSON.stringify({ ...object, metadata });
   const [found] = preparer.prepare([{ text, bytes: Buffer.from(text) }]);
@@ -102,10 +104,29 @@ const kinds = [...kindRules.keys(), 'example.com/Widget'].map((key) => {
   return { apiVersion: group === undefined ? 'v1' : `${group}/v1`, kind };
 });
 
+const declared = readHealthRules(
+  {
+    rules: [
+      {
+        kind: '*',
+        cases: [
+          { status: 'Suspended', when: { 'spec.suspend': true, 'status.phase': { exists: true } } },
+          { status: 'Failed', when: { 'status.conditions[type=Ready].status': 'False' } },
+          { status: 'Failed', when: { 'status.containerStatuses[].name': 'c' }, message: 'status.currentRevision' },
+          { status: 'Unknown', when: { 'status.replicas': { lessThan: 'spec.replicas' } }, reason: 'status.phase' },
+          { status: 'InProgress', when: { 'status.containerStatuses[0]': { exists: true } }, reason: 'Odd' },
+        ],
+      },
+    ],
+  },
+  'SHIPPED',
+);
+
 test('the health in JSONB is the health of the parsed object', () => {
   fc.assert(
-    fc.property(fc.constantFrom(...kinds), object, (names, given) => {
-      expect(prepared(names, given)).toEqual(healthOf({ ...names, ...given }));
+    fc.property(fc.constantFrom(...kinds), object, fc.boolean(), (names, given, isDeclared) => {
+      const rules = isDeclared ? healthRulesOf([declared], { group: 'any', kind: names.kind }) : [];
+      expect(prepared(names, given, rules)).toEqual(healthOf({ ...names, ...given }, rules));
     }),
     { numRuns: 3000 },
   );

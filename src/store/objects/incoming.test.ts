@@ -12,7 +12,10 @@ test('keys and owners that are one text to SQLite are stored once', () => {
       ownerReferences: [{ uid: 'o\ud800' }, { uid: 'o\ud801', controller: true }, { uid: 'o\ud801', controller: true }],
     },
   });
-  const received = readIncoming({ text }, { apiVersion: 'v1', kind: 'Pod' }, createRedaction([]));
+  const received = readIncoming(
+    { text },
+    { names: { apiVersion: 'v1', kind: 'Pod' }, redaction: createRedaction([]), health: undefined },
+  );
   expect(received.labels).toEqual([['x\ufffd', '2']]);
   expect(received.owners).toEqual([{ uid: 'o\ufffd', controller: true }]);
 });

@@ -6,6 +6,7 @@
 
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { isText, record, recordOr, records } from '../../base/json.ts';
+import type { HealthRules } from '../../catalog/health/declared-health.ts';
 import { healthOf } from '../../catalog/health/health.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import { storedKey } from '../sqlite/stored-keys.ts';
@@ -24,8 +25,16 @@ export interface ReceivedObject extends IndexedObject {
   readonly managedFields: unknown;
 }
 
+/** What is known of the objects of a kind. */
+export interface ObjectReading {
+  readonly names: KindNamesOnWire;
+  readonly redaction: Redaction;
+  /** The declared rules of the health. */
+  readonly health: HealthRules | undefined;
+}
+
 /** Reads a received object. Throws INVALID when it is no object, or has no name, uid or resourceVersion. */
-export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, redaction: Redaction): ReceivedObject {
+export function readIncoming(incoming: IncomingObject, { names, redaction, health }: ObjectReading): ReceivedObject {
   // Redaction changes the value, and the caller's value must not change. So the text is parsed again.
   const parsed = incoming.value === undefined || redaction.redacts ? parse(incoming.text) : incoming.value;
   const redactedPaths = redaction.redacts ? redaction.redact(parsed) : [];
@@ -37,7 +46,7 @@ export function readIncoming(incoming: IncomingObject, names: KindNamesOnWire, r
     redactedPaths,
     managedFields: incoming.managedFields ?? record(value['metadata'])?.['managedFields'],
     ...readMetadata(value['metadata'], incoming),
-    health: healthOf(value, names),
+    health: healthOf(value, health, names),
   };
 }
 

@@ -15,6 +15,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import { must } from '../../base/must.ts';
+import { healthRuleOf } from '../../catalog/health/health.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { type HealthName, type ListFold, type Path, type PathStep, parsePath } from '../../catalog/tree/path.ts';
 import { foldValues } from '../../catalog/values/fold-values.ts';
@@ -28,8 +29,14 @@ import type { IncomingObject } from '../types/incoming-object.ts';
 import type { PreparedObject, Recipe } from '../types/prepared-object.ts';
 import type { SqlValue } from '../types/statement.ts';
 import { HealthReader } from './health-reader.ts';
-import { indexedMetadata, type MetadataMembers, type ReceivedObject, readIncoming } from './incoming.ts';
-import { createRedaction, droppedPaths, type Redaction } from './redaction.ts';
+import {
+  indexedMetadata,
+  type MetadataMembers,
+  type ObjectReading,
+  type ReceivedObject,
+  readIncoming,
+} from './incoming.ts';
+import { createRedaction, droppedPaths } from './redaction.ts';
 
 /** The location of a slot's value. `at` is the index of a path to find in the JSONB, and `rest` leads from there to the values. */
 interface SlotPlace {
@@ -64,7 +71,7 @@ const ownerPaths = new JsonbPaths([['uid'], ['controller']]);
 export class Preparer {
   readonly recipe: Recipe;
   readonly #database: Database;
-  readonly #redaction: Redaction;
+  readonly #reading: ObjectReading;
   readonly #slots: readonly { readonly path: Path; readonly type: LeafType }[];
   readonly #places: readonly SlotSource[];
   readonly #paths: JsonbPaths;
@@ -78,9 +85,10 @@ export class Preparer {
   constructor(recipe: Recipe, database: Database = new Database(':memory:')) {
     this.recipe = recipe;
     this.#database = database;
-    this.#redaction = createRedaction(recipe.redacted);
+    const { names, health } = recipe;
+    this.#reading = { names, redaction: createRedaction(recipe.redacted), health };
     this.#slots = recipe.slots.map(({ path, type }) => ({ path: parsePath(path), type }));
-    this.#bodySql = `SELECT ${this.#redaction.sql}`;
+    this.#bodySql = `SELECT ${this.#reading.redaction.sql}`;
     const paths: (readonly string[])[] = [...always];
     // A path that is used several times is found once.
     const indexOf = (path: readonly string[]): number => {
@@ -94,7 +102,7 @@ export class Preparer {
       return { type, fold: path.fold, at: indexOf(start), rest: new JsonbWalk(rest) };
     });
     this.#dropped = droppedPaths.map(indexOf);
-    this.#health = new HealthReader(recipe.names, indexOf);
+    this.#health = new HealthReader(healthRuleOf(names, health), indexOf);
     this.#paths = new JsonbPaths(paths);
     const { apiVersion, kind } = recipe.names;
     this.#names = this.#toJsonb('SELECT jsonb(?)', JSON.stringify({ apiVersion, kind })) ?? new Uint8Array();
@@ -102,8 +110,7 @@ export class Preparer {
 
   /** Reads objects for the writer in this thread. Throws INVALID. */
   read(objects: readonly IncomingObject[]): readonly (PreparedObject | ReceivedObject)[] {
-    const { names } = this.recipe;
-    return objects.map((object) => this.#find(object) ?? readIncoming(object, names, this.#redaction));
+    return objects.map((object) => this.#find(object) ?? readIncoming(object, this.#reading));
   }
 
   /**
@@ -123,7 +130,7 @@ export class Preparer {
   /** Prepares an object from its bytes; null when it must be read by readIncoming. */
   #find(object: IncomingObject): PreparedObject | null {
     const { value, uid, resourceVersion } = object;
-    if (this.#redaction.redacts || value !== undefined || uid !== undefined || resourceVersion !== undefined)
+    if (this.#reading.redaction.redacts || value !== undefined || uid !== undefined || resourceVersion !== undefined)
       return null;
     const encoded = encodeJsonb(object.bytes ?? Buffer.from(object.text));
     if (encoded === null) return null;

@@ -2,7 +2,7 @@
  * Compiles the SELECT that returns a page's rows as lines (page-lines.ts), around a SELECT that finds the rows.
  *
  *   rows:  id, cluster, namespace, name, k0, k1, …      k<n> is the order key of the n-th term
- *   line:  [cluster, namespace, name, uid, resourceVersion, key, …, (health status, health reason,) (id,) (objects, refused body,) [value, …]]
+ *   line:  [cluster, namespace, name, uid, resourceVersion, key, …, (parts of the health, …,) (id,) (objects, refused body,) [value, …]]
  *
  * For the value `status.phase`, without order keys, versions and health:
  *
@@ -16,6 +16,8 @@
  *
  * page-columns.ts has the first columns of a line.
  */
+import type { HealthName } from '../../catalog/tree/path.ts';
+import { healthColumns } from '../types/kind-layout.ts';
 import { type Fragment, join, raw, sql } from '../types/sql.ts';
 
 /** The parts of its objects that a page reads. Values and objects are paths of member names in the body. */
@@ -24,8 +26,8 @@ export interface PageProjection {
   readonly objects: readonly (readonly string[])[];
   /** Are uid and resourceVersion read? */
   readonly versions: boolean;
-  /** Is the health read? */
-  readonly health: boolean;
+  /** The parts of the health that are read. */
+  readonly health: readonly HealthName[];
   /** Is the id in the store read? */
   readonly ids: boolean;
 }
@@ -35,7 +37,7 @@ export interface PageProjection {
  * @param rows a SELECT with the columns above.
  * @param keys the order keys `k.k0`, `k.k1`, … as items of a JSON list.
  * @param full whether lines have the columns `objects` and `refused body`.
- * @param carried whether the rows have the columns uid, rv, health and health_reason too.
+ * @param carried whether the rows have the columns uid, rv and those of the health too.
  */
 export function pageSelect(
   rows: Fragment,
@@ -46,17 +48,16 @@ export function pageSelect(
   const object = carried ? 'k' : 'o';
   const readsBody = values.length > 0 || objects.length > 0;
   const joined = raw(
-    `${!carried && (versions || health) ? ' CROSS JOIN object AS o ON o.id = k.id' : ''}${readsBody ? ' CROSS JOIN body AS b ON b.id = k.id' : ''}`,
+    `${!carried && (versions || health.length > 0) ? ' CROSS JOIN object AS o ON o.id = k.id' : ''}${readsBody ? ' CROSS JOIN body AS b ON b.id = k.id' : ''}`,
   );
   const identity = raw(
     `k.cluster, nullif(k.namespace, ''), k.name, ${versions ? `${object}.uid, ${object}.rv` : 'NULL, NULL'}`,
   );
   const refused = raw(readsBody ? 'b.text' : 'NULL');
-  const healthColumns = health ? [raw(`${object}.health, ${object}.health_reason`)] : [];
   const columns = [
     identity,
     ...keys,
-    ...healthColumns,
+    ...health.map((name) => raw(`${object}.${healthColumns[name]}`)),
     ...(ids ? [raw('k.id')] : []),
     ...(full ? [objectBits(objects), refused] : []),
     listOfValues(values),

@@ -73,9 +73,9 @@ export class FirstSync implements Replace {
   }
 
   get recipe(): Recipe {
-    const { names, redaction, kind } = this.#context.resources.of(this.#handle);
+    const { names, redaction, health, kind } = this.#context.resources.of(this.#handle);
     const slots = kind.promoted.slots.map(({ path, type }) => ({ path: path.text, type }));
-    return { names, redacted: redaction.redacted, slots };
+    return { names, redacted: redaction.redacted, ...(health === undefined ? {} : { health }), slots };
   }
 
   putPrepared(objects: readonly (PreparedObject | IncomingObject)[], recipe: Recipe): void {
@@ -84,7 +84,7 @@ export class FirstSync implements Replace {
     const resource = this.#context.resources.of(this.#handle);
     this.#put(
       resource,
-      objects.map((object) => ('body' in object ? object : readIncoming(object, resource.names, resource.redaction))),
+      objects.map((object) => ('body' in object ? object : readIncoming(object, resource))),
     );
   }
 

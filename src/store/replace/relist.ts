@@ -59,7 +59,7 @@ export class Relist implements Replace {
     this.#refuseWhenOver();
     const { resources, session, clock, bounds } = this.#context;
     const resource = this.#baseline.resource();
-    const received = objects.map((object) => readIncoming(object, resource.names, resource.redaction));
+    const received = objects.map((object) => readIncoming(object, resource));
     const target = resources.target(resource, this.#baseline.rowset);
     // `put` is synchronous, so shorter transactions would not let other work of this thread run. Only their size is bounded.
     const budget = new WriteBudget(clock, { maxMs: Number.POSITIVE_INFINITY, maxBytes: bounds.maxBytes });
@@ -203,7 +203,7 @@ export class Relist implements Replace {
     const { rows, applier } = this.#context;
     for (const [text, uid, rv] of this.#staged.differences()) {
       const incoming = { text: String(text), uid: String(uid), resourceVersion: String(rv) };
-      const received = readIncoming(incoming, resource.names, resource.redaction);
+      const received = readIncoming(incoming, resource);
       if (this.#baseline.wasOvertaken(target, received)) tally.ignored += 1;
       else applier.put(target, rows.find(target.rowset, received.namespace, received.name), received, tally);
     }

@@ -146,7 +146,7 @@ class RowsetFiller {
     }
     const target = resources.target(resource, this.#rowset);
     const { text, uid, resourceVersion } = staged;
-    const received = readIncoming({ text, uid, resourceVersion }, resource.names, resource.redaction);
+    const received = readIncoming({ text, uid, resourceVersion }, resource);
     if (this.#baseline.wasOvertaken(target, received)) {
       tally.ignored += 1;
       return 0;

@@ -9,8 +9,8 @@
  */
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { concerns, configuredPaths } from '../../catalog/paths/configured-paths.ts';
 import type { DescribedResource, PromotionReason } from '../../catalog/resources/catalog.ts';
+import { concerns, configuredPaths } from '../../catalog/resources/configured-paths.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
 import type { Database } from '../sqlite/database.ts';
 import type { PathUse, PromotionOutcome } from '../types/kind-layout.ts';

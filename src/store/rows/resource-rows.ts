@@ -10,12 +10,13 @@ import { derivedFrom, type StoredKind, type StoredResource } from './stored-reso
 
 export function readKinds(database: Database): readonly StoredKind[] {
   return database
-    .statement('SELECT id, grp, plural, key, promoted_table FROM kind')
+    .statement('SELECT id, grp, plural, key, promoted_table, health_rules, health_from FROM kind')
     .all()
-    .map(([id, grp, plural, key, table]) => {
+    .map(([id, grp, plural, key, table, rules, from]) => {
       const name = table === null ? null : String(table);
       const promoted = new PromotedTable(database, Number(id), name, readSlots(database, Number(id)));
-      return { id: Number(id), group: String(grp), plural: String(plural), key: String(key), promoted };
+      const health = { rules: String(rules), from: from === null ? null : Number(from) };
+      return { id: Number(id), group: String(grp), plural: String(plural), key: String(key), promoted, health };
     });
 }
 

@@ -17,7 +17,13 @@ import { PromotedTable } from './promoted-table.ts';
 import { Promotions } from './promotions.ts';
 import { readCollections, readDescription, readKinds } from './resource-rows.ts';
 import type { RowTarget } from './row-writer.ts';
-import { derivedFrom, type StoredKind, type StoredResource } from './stored-resource.ts';
+import {
+  derivedFrom,
+  type HealthFill,
+  healthRulesHash,
+  type StoredKind,
+  type StoredResource,
+} from './stored-resource.ts';
 import type { WriteSession } from './write-session.ts';
 
 /** Kinds whose names are remembered, those that are gone included. */
@@ -203,6 +209,7 @@ export class Resources {
       known.find(({ handle }) => handle.namespace === namespace) ?? this.#insert(kind, described, namespace);
     if (this.#assignSlots(kind)) counters.layoutVersion += 1;
     this.#assignPlaces(kind);
+    this.#assignHealth(kind, described);
     const redactedBefore = typeof before === 'string' ? (JSON.parse(before) as DescribedResource).redacted : null;
     if (redactedBefore !== null && described.redacted.some((path) => !redactedBefore.includes(path))) {
       for (const each of known) redactStored(each);
@@ -258,7 +265,14 @@ export class Resources {
       .run(served.group, served.plural, key).lastInsertRowid;
     counters.layoutVersion += 1;
     const { group, plural } = served;
-    const kind = { id, group, plural, key, promoted: new PromotedTable(database, id, null, []) };
+    const kind = {
+      id,
+      group,
+      plural,
+      key,
+      promoted: new PromotedTable(database, id, null, []),
+      health: { rules: '', from: null },
+    };
     this.#kinds.set(key, kind);
     return kind;
   }
@@ -290,8 +304,26 @@ export class Resources {
       .statement(`SELECT coalesce(json_extract(json, '$.relations'), '[]') FROM description WHERE kind = ?`)
       .all(kind.id);
     const relations = rows.flatMap(([json]) => JSON.parse(String(json)) as readonly DescribedRelation[]);
-    const hasRows = database.statement('SELECT 1 FROM object WHERE kind = ? LIMIT 1').get(kind.id) !== undefined;
-    this.#places.assign(kind.id, placesOf(relations), hasRows);
+    this.#places.assign(kind.id, placesOf(relations), this.#hasRows(kind));
+  }
+
+  /** Notes changed rules of the health: housekeeping computes the health of the kind's objects again. */
+  #assignHealth(kind: StoredKind, described: DescribedResource): void {
+    const rules = healthRulesHash(described);
+    if (kind.health.rules === rules) return;
+    this.healthFilled(kind, { rules, from: this.#hasRows(kind) ? 0 : null });
+  }
+
+  /** Saves how far the health follows the rules. Inside a transaction. */
+  healthFilled(kind: StoredKind, health: HealthFill): void {
+    this.#session.database
+      .statement('UPDATE kind SET health_rules = ?, health_from = ? WHERE id = ?')
+      .run(health.rules, health.from, kind.id);
+    kind.health = health;
+  }
+
+  #hasRows(kind: StoredKind): boolean {
+    return this.#session.database.statement('SELECT 1 FROM object WHERE kind = ? LIMIT 1').get(kind.id) !== undefined;
   }
 
   /** The number of published objects of a kind, in all clusters. */

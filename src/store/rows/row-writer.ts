@@ -10,6 +10,7 @@ import type { Redaction } from '../objects/redaction.ts';
 import type { RelationRows } from '../relations/relation-rows.ts';
 import { type Database, type NamedValues, refusesJson } from '../sqlite/database.ts';
 import { type RowForm, RowInserter } from '../sqlite/row-inserter.ts';
+import { allHealthColumns, healthValues } from '../types/kind-layout.ts';
 import type { PreparedObject } from '../types/prepared-object.ts';
 import type { SqlValue } from '../types/statement.ts';
 import { type DeferredEntries, entriesOf, type IndexEntries } from './deferred-entries.ts';
@@ -50,7 +51,7 @@ const bodyForm: RowForm = { into: 'OR ROLLBACK INTO body', shared: [], own: ['bo
 const objectForm: RowForm = {
   into: 'INTO object',
   shared: ['kind', 'cluster', 'rowset', 'seq'],
-  own: ['namespace', 'name', 'uid', 'rv', 'created', 'deleting', 'marks', 'health', 'health_reason'],
+  own: ['namespace', 'name', 'uid', 'rv', 'created', 'deleting', 'marks', ...allHealthColumns],
 };
 const newObjectForm: RowForm = { ...objectForm, into: 'OR IGNORE INTO object' };
 
@@ -153,9 +154,9 @@ export class RowWriter {
     if (remarked) this.#removeMarks(id, stored.uid);
     this.#database
       .statement(
-        `UPDATE object SET ${same ? '' : 'created = ?, '}uid = ?, rv = ?, deleting = ?, seq = ?, marks = ?, health = ?, health_reason = ? WHERE id = ?`,
+        `UPDATE object SET ${same ? '' : 'created = ?, '}uid = ?, rv = ?, deleting = ?, seq = ?, marks = ?, ${allHealthColumns.join(' = ?, ')} = ? WHERE id = ?`,
       )
-      .run(...(same ? [] : [created]), uid, resourceVersion, deleting, seq, marks, health.status, health.reason, id);
+      .run(...(same ? [] : [created]), uid, resourceVersion, deleting, seq, marks, ...healthValues(health), id);
     this.#writeBody((body) => `UPDATE body SET body = ${body}, text = ? WHERE id = ?`, target, id, received);
     if (remarked) {
       this.#writeOwners(target, [{ id, received }]);
@@ -186,8 +187,8 @@ export class RowWriter {
   ): void {
     const copies: readonly [string, readonly SqlValue[]][] = [
       [
-        `INSERT INTO object (id, kind, cluster, rowset, namespace, name, uid, rv, created, deleting, seq, marks, health, health_reason)
-         SELECT ?, kind, cluster, ?, namespace, name, uid, rv, created, deleting, seq, marks, health, health_reason
+        `INSERT INTO object (id, kind, cluster, rowset, namespace, name, uid, rv, created, deleting, seq, marks, ${allHealthColumns.join(', ')})
+         SELECT ?, kind, cluster, ?, namespace, name, uid, rv, created, deleting, seq, marks, ${allHealthColumns.join(', ')}
          FROM object WHERE id = ?`,
         [to.id, to.rowset, id],
       ],
@@ -342,7 +343,7 @@ function sharedOf({ kindId, cluster, rowset }: RowTarget, seq: number): NamedVal
 
 function objectRow({ received }: NewRow): readonly SqlValue[] {
   const { namespace, name, uid, resourceVersion, created, deleting, marks, health } = received;
-  return [namespace, name, uid, resourceVersion, created, deleting, marks, health.status, health.reason];
+  return [namespace, name, uid, resourceVersion, created, deleting, marks, ...healthValues(health)];
 }
 
 function idsOf(rows: readonly NewRow[]): readonly number[] {

@@ -13,7 +13,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 12;
+export const formatVersion = 13;
 
 export const schemaStatements: readonly string[] = [
   // Facts about the file. `epoch`: random id of this store file. `clean`: 1 after a proper close.
@@ -34,8 +34,11 @@ export const schemaStatements: readonly string[] = [
   `CREATE TABLE cluster (name TEXT PRIMARY KEY, uid TEXT, version TEXT, error TEXT, server TEXT) WITHOUT ROWID`,
 
   // A store-wide integer for each (group, plural); `key` is the resourceKey. `promoted_table` is null until it has been made.
+  // `health_rules`: hash of the rules of the health. Objects with an id above `health_from` may have the health of earlier rules; null if
+  // none has.
   `CREATE TABLE kind (
-     id INTEGER PRIMARY KEY, grp TEXT NOT NULL, plural TEXT NOT NULL, key TEXT NOT NULL UNIQUE, promoted_table TEXT)`,
+     id INTEGER PRIMARY KEY, grp TEXT NOT NULL, plural TEXT NOT NULL, key TEXT NOT NULL UNIQUE, promoted_table TEXT,
+     health_rules TEXT NOT NULL DEFAULT '', health_from INTEGER)`,
 
   // The kinds in the order in which they came, each with every Kind that its key has had. Names in GraphQL follow from this order, so a
   // kind that is gone keeps its row.
@@ -65,12 +68,12 @@ export const schemaStatements: readonly string[] = [
   // One row for each object. `namespace` is '' for cluster-scoped kinds; `created` and `deleting` are microseconds since 1970;
   // `seq` is the object's newest change, or the revision at which a replace stored it. `marks` has labels and owners as JSON,
   // `[{key: value}, [{uid, controller}]]`: labels are read from it, and equal `marks` prove that labels and owners are unchanged.
-  // `health` is a HealthStatus.
+  // `health` is a HealthStatus, `health_source` a HealthSource.
   `CREATE TABLE object (
      id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, cluster TEXT NOT NULL, rowset INTEGER NOT NULL,
      namespace TEXT NOT NULL, name TEXT NOT NULL, uid TEXT NOT NULL, rv TEXT NOT NULL,
      created INTEGER, deleting INTEGER, seq INTEGER NOT NULL, marks TEXT NOT NULL,
-     health TEXT NOT NULL, health_reason TEXT)`,
+     health TEXT NOT NULL, health_reason TEXT, health_message TEXT, health_source TEXT NOT NULL)`,
   `CREATE UNIQUE INDEX object_rowset ON object (rowset, namespace, name)`,
   `CREATE INDEX object_identity ON object (kind, cluster, namespace, name)`,
   `CREATE INDEX object_created ON object (kind, created, cluster, namespace, name)`,

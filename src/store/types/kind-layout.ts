@@ -1,6 +1,33 @@
 /** The tables of a kind, and the paths that have a column there. */
+import type { Health, HealthSource, HealthStatus } from '../../catalog/health/health-status.ts';
 import type { PromotionReason } from '../../catalog/resources/catalog.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { type HealthName, healthNames } from '../../catalog/tree/path.ts';
+import type { SqlValue } from './statement.ts';
+
+/** The columns of `object` that hold the health, by its parts. */
+export const healthColumns = {
+  status: 'health',
+  reason: 'health_reason',
+  message: 'health_message',
+  source: 'health_source',
+} as const satisfies Record<HealthName, string>;
+export const allHealthColumns = healthNames.map((name) => healthColumns[name]);
+
+/** The values of these columns. */
+export function healthValues(health: Health): readonly SqlValue[] {
+  return healthNames.map((name) => health[name]);
+}
+
+/** The health in these columns. */
+export function storedHealth([status, reason, message, source]: readonly (SqlValue | undefined)[]): Health {
+  return {
+    status: status as HealthStatus,
+    reason: (reason ?? null) as string | null,
+    message: (message ?? null) as string | null,
+    source: source as HealthSource,
+  };
+}
 
 /** A path that has a column in a kind's promoted table. `ready` once every row has its value. */
 export interface PromotedSlot {

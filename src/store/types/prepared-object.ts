@@ -1,4 +1,5 @@
 /** A listed object that is ready to be stored, and the recipe that prepared it. */
+import type { HealthRules } from '../../catalog/health/declared-health.ts';
 import type { Health } from '../../catalog/health/health-status.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { SqlValue } from './statement.ts';
@@ -38,6 +39,8 @@ export interface KindNamesOnWire {
 export interface Recipe {
   readonly names: KindNamesOnWire;
   readonly redacted: readonly string[];
+  /** The declared rules of the health; absent: none. */
+  readonly health?: HealthRules;
   /** In the order of the promoted table's slots. */
   readonly slots: readonly { readonly path: string; readonly type: LeafType }[];
 }

@@ -105,7 +105,7 @@ export class EventBatches {
     while (index < events.length) {
       const { type, object } = must(events[index], 'an event');
       try {
-        const received = readIncoming(object, resource.names, resource.redaction);
+        const received = readIncoming(object, resource);
         applier.apply(target, type, received, tally);
         reached = laterResourceVersion(reached, received.resourceVersion);
       } catch (error) {

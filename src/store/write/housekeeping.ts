@@ -9,12 +9,15 @@
  *      is being filled.
  * Work that still does not fit fails with a StoreFault, and readers get the objects that are stored already.
  */
-import type { HealthStatus } from '../../catalog/health/health-status.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { healthOf } from '../../catalog/health/health.ts';
 import { parseExact } from '../../catalog/values/values.ts';
+import { change } from '../rows/object-counts.ts';
 import type { SearchIndex } from '../rows/search-index.ts';
 import type { StoredKind } from '../rows/stored-resource.ts';
 import { WriteBudget } from '../rows/write-budget.ts';
 import type { WriteContext } from '../rows/write-context.ts';
+import { allHealthColumns, healthValues, storedHealth } from '../types/kind-layout.ts';
 import { retainSome } from './retention.ts';
 
 const batch = 300;
@@ -22,6 +25,7 @@ const batch = 300;
 const idsAtOnce = 5000;
 /** Objects of a kind whose references are found by an index of the kind. */
 const smallKind = 2000;
+const stored = allHealthColumns.map((column) => `o.${column}`).join(', ');
 /** Number of Events that a collection keeps even when the store is tight. */
 const leastEvents = 1000;
 
@@ -43,6 +47,7 @@ export class Housekeeping {
     return (
       this.#trim(false) ||
       this.#backfill() ||
+      this.#fillHealth() ||
       this.#fillRelations() ||
       this.purge() ||
       this.#clearStaging() ||
@@ -138,18 +143,17 @@ export class Housekeeping {
     // The plus prevents the use of an index: no index has a kind's objects by id, so each step would sort all of them.
     const rows = session.database
       .statement(
-        `SELECT o.id, o.rowset, o.cluster, o.namespace, o.name, o.health, o.health_reason, coalesce(b.text, json(b.body))
+        `SELECT o.id, o.rowset, o.cluster, o.namespace, o.name, coalesce(b.text, json(b.body)), ${stored}
          FROM object o CROSS JOIN body b ON b.id = o.id WHERE +o.kind = ? AND o.id > ? AND o.id <= ? ORDER BY o.id LIMIT +?`,
       )
       .all(kind.id, from, to, batch);
     let last = from;
     let whole = rows.length < batch;
-    for (const [id, rowset, cluster, namespace, name, status, reason, json] of rows) {
+    for (const [id, rowset, cluster, namespace, name, json, ...health] of rows) {
       const text = String(json);
       last = Number(id);
       const value = parseExact(text) as Readonly<Record<string, unknown>>;
-      const health = { status: status as HealthStatus, reason: reason as string | null };
-      const keys = promoted.keysOf({ text, value, health });
+      const keys = promoted.keysOf({ text, value, health: storedHealth(health) });
       if (!promoted.update(last, keys)) {
         const row = {
           rowset: Number(rowset),
@@ -167,6 +171,70 @@ export class Housekeeping {
     const over = whole && to >= session.counters.nextObject;
     promoted.backfilledTo(over ? null : whole ? to : last);
     if (over) session.counters.layoutVersion += 1;
+  }
+
+  /** Computes the health of objects again whose kind has other rules now. Their collections are reset when all of them have it. */
+  #fillHealth(): boolean {
+    const { filling, resources, session } = this.#context;
+    if (filling.size > 0) return false;
+    const kind = resources.kinds().find(({ health }) => health.from !== null);
+    if (kind === undefined) return false;
+    this.#budget.renew();
+    try {
+      session.run(() => this.#fillSomeHealth(kind, kind.health.from ?? 0));
+    } catch (error) {
+      resources.reload();
+      throw error;
+    }
+    return true;
+  }
+
+  #fillSomeHealth(kind: StoredKind, from: number): void {
+    const { log, resources, session } = this.#context;
+    const { database } = session;
+    const collections = resources.all().filter((each) => each.kind === kind);
+    const rulesOf = new Map(collections.map(({ handle, health }) => [handle.cluster, health]));
+    const published = new Set(collections.map(({ rowset }) => rowset));
+    const to = from + idsAtOnce;
+    // The plus: see backfill.
+    const rows = database
+      .statement(
+        `SELECT o.id, o.rowset, o.cluster, o.namespace, coalesce(b.text, json(b.body)), ${stored}
+         FROM object o CROSS JOIN body b ON b.id = o.id WHERE +o.kind = ? AND o.id > ? AND o.id <= ? ORDER BY o.id LIMIT +?`,
+      )
+      .all(kind.id, from, to, batch);
+    let last = from;
+    let whole = rows.length < batch;
+    for (const [id, rowset, cluster, namespace, json, ...columns] of rows) {
+      last = Number(id);
+      const text = String(json);
+      const value = parseExact(text) as Readonly<Record<string, unknown>>;
+      const before = storedHealth(columns);
+      const health = healthOf(value, rulesOf.get(String(cluster)));
+      if (!isDeepStrictEqual(before, health)) {
+        database
+          .statement(`UPDATE object SET ${allHealthColumns.join(' = ?, ')} = ? WHERE id = ?`)
+          .run(...healthValues(health), last);
+        kind.promoted.update(last, kind.promoted.keysOf({ text, value, health }));
+        if (published.has(Number(rowset)) && before.status !== health.status) {
+          change(database, Number(rowset), { namespace: String(namespace), health: before.status }, -1);
+          change(database, Number(rowset), { namespace: String(namespace), health: health.status }, 1);
+        }
+      }
+      if (!this.#budget.spend(0)) continue;
+      whole = false;
+      break;
+    }
+    const over = whole && to >= session.counters.nextObject;
+    resources.healthFilled(kind, { ...kind.health, from: over ? null : whole ? to : last });
+    if (!over) return;
+    // Readers that follow changes do not see the new health otherwise.
+    for (const cluster of new Set(collections.filter(({ synced }) => synced).map(({ handle }) => handle.cluster)))
+      log.reset(
+        kind.id,
+        cluster,
+        collections.find(({ handle }) => handle.cluster === cluster)?.lastResourceVersion ?? '',
+      );
   }
 
   /** Whether objects may lack references or selectors, so that relations cannot be used. */

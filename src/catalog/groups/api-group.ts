@@ -1,4 +1,4 @@
-/** Which API groups may be those of CustomResourceDefinitions. */
+/** API groups: their names on the wire, and which may be those of CustomResourceDefinitions. */
 
 /** The group of a custom resource has a dot. Built-in groups with a dot end in k8s.io, but so do the groups of some add-ons. */
 export function mayBeCustom(group: string): boolean {
@@ -27,3 +27,9 @@ const builtInGroups: ReadonlySet<string> = new Set(
     'storagemigration',
   ].map((name) => `${name}.k8s.io`),
 );
+
+/** The API group of `v1` or `apps/v1`; the empty string is the core group. */
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/');
+  return slash === -1 ? '' : apiVersion.slice(0, slash);
+}

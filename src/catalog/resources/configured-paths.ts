@@ -1,10 +1,10 @@
 /** Paths that the configuration promotes: `resource=path`, where the resource is its plural or plural.group. */
 import { codeOf, messageOf } from '../../base/errors.ts';
-import type { PromotedPath } from '../resources/catalog.ts';
-import { type Resource, resourceKey } from '../resources/resource.ts';
+import { resolvePath } from '../paths/resolve-path.ts';
 import type { FieldTree } from '../tree/field-tree.ts';
 import { parsePath } from '../tree/path.ts';
-import { resolvePath } from './resolve-path.ts';
+import type { PromotedPath } from './catalog.ts';
+import { type Resource, resourceKey } from './resource.ts';
 
 interface ConfiguredPaths {
   readonly promoted: readonly PromotedPath[];

@@ -1,0 +1,142 @@
+/**
+ * Reads health rules: schema/health-rules.yaml, or the file of --health-rules.
+ *
+ *   parsed YAML -> each rule is validated by itself -> rules by kind, and a problem for each rule that is wrong
+ *
+ * Invariant: a wrong rule costs that rule only. The caller reports the problems.
+ */
+import { z } from 'zod';
+import { messageOf } from '../../base/errors.ts';
+import { namePattern } from '../../base/text/name-pattern.ts';
+import { isDerived, parsePath } from '../tree/path.ts';
+import type { DeclaredHealth, HealthRules } from './declared-health.ts';
+import { isPath } from './declared-rule.ts';
+import { healthStatuses } from './health-status.ts';
+
+/** A rule of a file. */
+interface HealthRuleFor {
+  /** As it is written: `Kind`, `Kind.group`, with `*` for any text. */
+  readonly kind: string;
+  readonly pattern: RegExp;
+  readonly declared: DeclaredHealth;
+}
+
+export interface ReadHealthRules {
+  readonly rules: readonly HealthRuleFor[];
+  /** One sentence for each rule that cannot be used; it names the rule. */
+  readonly problems: readonly string[];
+}
+
+/** Bounds of one rule: each object of its kind is read by it. */
+const most = { rules: 2000, cases: 64, tests: 8, values: 64 } as const;
+
+const pathText = z.string().transform((text, context): string => {
+  try {
+    const path = parsePath(text);
+    if (!isDerived(path) && path.fold === undefined) return path.text;
+    context.addIssue({ code: 'custom', message: `${text} is not in the object; give a path of its body` });
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: messageOf(error) });
+  }
+  return z.NEVER;
+});
+const scalar = z
+  .union([z.string(), z.number(), z.boolean()], 'must be a text, a number, true or false')
+  .transform((value) => String(value).toLowerCase());
+const texts = z.union([scalar.transform((text) => [text]), z.array(scalar).min(1).max(most.values)]);
+const number = z.union([z.number(), pathText]);
+const test = z.union([
+  texts.transform((oneOf) => ({ oneOf })),
+  z
+    .strictObject({
+      oneOf: texts.optional(),
+      not: texts.optional(),
+      startsWith: texts.optional(),
+      exists: z.boolean().optional(),
+      lessThan: number.optional(),
+      greaterThan: number.optional(),
+    })
+    .refine((each) => Object.keys(each).length > 0, 'says nothing')
+    .transform(({ not, ...rest }) => ({ ...rest, ...(not === undefined ? {} : { noneOf: not }) })),
+]);
+const when = z
+  .record(z.string(), test)
+  .refine((tests) => Object.keys(tests).length > 0, 'needs a path')
+  .refine((tests) => Object.keys(tests).length <= most.tests, `has more than ${most.tests} paths`)
+  .transform((tests, context) =>
+    Object.entries(tests).map(([path, each]) => {
+      const read = pathText.safeParse(path);
+      if (read.success) return { path: read.data, ...each };
+      for (const { message } of read.error.issues) context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    }),
+  );
+const reason = z
+  .string()
+  .refine((text) => isPath(text) || /^[A-Za-z][A-Za-z0-9]*$/.test(text), {
+    error: 'must be a path, or one word in CamelCase',
+    abort: true,
+  })
+  .transform((text, context) => {
+    if (!isPath(text)) return text;
+    const read = pathText.safeParse(text);
+    if (read.success) return read.data;
+    for (const { message } of read.error.issues) context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+const rule = z.strictObject({
+  kind: z.string().regex(/^[A-Za-z0-9*]+(\.[-a-z0-9.*]+)?$/, 'must be Kind or Kind.group; * matches any text'),
+  source: z.string().optional(),
+  cases: z
+    .array(
+      z.strictObject({
+        status: z.enum(healthStatuses),
+        when,
+        reason: reason.optional(),
+        message: pathText.optional(),
+      }),
+    )
+    .min(1)
+    .max(most.cases),
+});
+const document = z.strictObject({ rules: z.array(z.unknown()).max(most.rules).nullable().default([]) });
+
+/** @param parsed the parsed YAML; null for an empty document. */
+export function readHealthRules(parsed: unknown, source: DeclaredHealth['source']): ReadHealthRules {
+  const read = document.safeParse(parsed ?? {});
+  if (!read.success) return { rules: [], problems: [`the document is left out: ${sentence(read.error)}`] };
+  const rules: HealthRuleFor[] = [];
+  const problems: string[] = [];
+  for (const [at, each] of (read.data.rules ?? []).entries()) {
+    const found = rule.safeParse(each);
+    if (found.success) {
+      const { kind, cases } = found.data;
+      rules.push({
+        kind,
+        pattern: namePattern(kind, 'i'),
+        declared: { source, cases: JSON.parse(JSON.stringify(cases)) as DeclaredHealth['cases'] },
+      });
+    } else {
+      problems.push(`the rule ${nameOf(each) ?? `number ${at + 1}`} is left out: ${sentence(found.error)}`);
+    }
+  }
+  return { rules, problems };
+}
+
+/** The rules of one kind: the first of each document that names it, in the order of the documents. */
+export function healthRulesOf(
+  documents: readonly ReadHealthRules[],
+  { group, kind }: { readonly group: string; readonly kind: string },
+): HealthRules {
+  const name = group === '' ? kind : `${kind}.${group}`;
+  return documents.flatMap(({ rules }) => rules.find(({ pattern }) => pattern.test(name))?.declared ?? []);
+}
+
+function nameOf(value: unknown): string | null {
+  const kind = (value as { readonly kind?: unknown } | null)?.kind;
+  return typeof kind === 'string' ? kind : null;
+}
+
+function sentence({ issues }: z.ZodError): string {
+  return issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`)).join('; ');
+}

@@ -1,0 +1,53 @@
+/** Files with declarations: those that Portolan ships, and those of `--relations` and `--health-rules`. */
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { messageOf, PortolanError } from '../base/errors.ts';
+import { readSmallFile } from '../base/read-small-file.ts';
+import type { Config } from '../config/options.ts';
+import type { HealthDocument } from '../ingest/context/declared-health-rules.ts';
+import type { RelationDocument, RelationTexts } from '../ingest/context/declared-relations.ts';
+
+const shippedText = (name: string): string => readFileSync(new URL(`../../schema/${name}`, import.meta.url), 'utf8');
+
+/** @throws PortolanError CONFIGURATION if the file cannot be read, or is not YAML. A wrong declaration in it costs that relation only. */
+export function relationTexts({
+  relations: file,
+  relationAnnotations: annotations,
+  inferRelations: infer,
+}: Pick<Config, 'relations' | 'relationAnnotations' | 'inferRelations'>): RelationTexts {
+  const documents: RelationDocument[] = [
+    { file: 'relations.yaml', text: shippedText('relations.yaml'), origin: 'SHIPPED' },
+  ];
+  if (file !== undefined) documents.push({ file, text: textOf('--relations', file), origin: 'CONFIGURED' });
+  return { documents, annotations, infer };
+}
+
+/**
+ * The rules of the file come before the shipped ones.
+ * @throws PortolanError CONFIGURATION if the file cannot be read, or is not YAML. A wrong rule in it costs that rule only.
+ */
+export function healthDocuments({ healthRules: file }: Pick<Config, 'healthRules'>): readonly HealthDocument[] {
+  const shipped: HealthDocument = {
+    file: 'health-rules.yaml',
+    text: shippedText('health-rules.yaml'),
+    source: 'SHIPPED',
+  };
+  return file === undefined
+    ? [shipped]
+    : [{ file, text: textOf('--health-rules', file), source: 'CONFIGURED' }, shipped];
+}
+
+/** The configuration as it holds for the demo world, whose definitions declare relations. */
+export function demoConfig(config: Config): Config {
+  return { ...config, relationAnnotations: true };
+}
+
+function textOf(flag: string, file: string): string {
+  try {
+    const text = readSmallFile(file).toString('utf8');
+    parse(text);
+    return text;
+  } catch (error) {
+    throw new PortolanError('CONFIGURATION', `${flag} ${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
