@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import { readSmallFile } from '../base/read-small-file.ts';
 import type { Config } from '../config/options.ts';
+import type { AbstractKindsDocument } from '../ingest/context/declared-abstract-kinds.ts';
 import type { HealthDocument } from '../ingest/context/declared-health-rules.ts';
 import type { RelationDocument, RelationTexts } from '../ingest/context/declared-relations.ts';
 
@@ -35,6 +36,13 @@ export function healthDocuments({ healthRules: file }: Pick<Config, 'healthRules
   return file === undefined
     ? [shipped]
     : [{ file, text: textOf('--health-rules', file), source: 'CONFIGURED' }, shipped];
+}
+
+/** @throws PortolanError CONFIGURATION if the file cannot be read, or is not YAML. A wrong part of it costs that part only. */
+export function abstractKindsDocument({
+  abstractKinds: file,
+}: Pick<Config, 'abstractKinds'>): AbstractKindsDocument | null {
+  return file === undefined ? null : { file, text: textOf('--abstract-kinds', file) };
 }
 
 /** The configuration as it holds for the demo world, whose definitions declare relations. */

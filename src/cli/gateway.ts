@@ -22,7 +22,7 @@ import { type SealMemory, sealMemory } from '../store/file/file-seal.ts';
 import { openReader, type PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import { acceptedCredentials } from './access.ts';
-import { healthDocuments, relationTexts } from './declaration-files.ts';
+import { abstractKindsDocument, healthDocuments, relationTexts } from './declaration-files.ts';
 import { requiredKeys } from './options/credential-kinds.ts';
 import type { ServingConfig, startServing } from './serving.ts';
 import { Shutdown } from './shutdown.ts';
@@ -57,6 +57,7 @@ type GatewayConfig = ServingConfig &
     | 'eventsMaxAge'
     | 'readers'
     | 'redact'
+    | 'abstractKinds'
     | 'healthRules'
     | 'relations'
     | 'relationAnnotations'
@@ -192,6 +193,7 @@ function openIngest(
   clusters: readonly ClusterOptions[],
   { file, seal, sizes, shutdown }: StoreParts,
 ): Promise<IngestHandle> {
+  const abstractKinds = abstractKindsDocument(config);
   const opening = startIngest({
     file,
     seal,
@@ -207,6 +209,7 @@ function openIngest(
     redact: config.redact,
     relations: relationTexts(config),
     healthRules: healthDocuments(config),
+    ...(abstractKinds === null ? {} : { abstractKinds }),
     logLevel: config.logLevel,
     ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
     store: storeOptions(config, sizes),

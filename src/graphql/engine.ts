@@ -5,11 +5,15 @@
  * is swapped. Queries in flight keep their first generation; subscriptions continue on the next one (generation/subscribe.ts).
  */
 
+import { type MemberPart, withAbstractKinds } from '../access/abstract-rights.ts';
 import { type Rights, seesEverything } from '../access/rights.ts';
 import type { Clock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { splitMemberCluster } from '../catalog/abstract/abstract-kind.ts';
+import { abstractGroup } from '../catalog/groups/api-group.ts';
 import { searchPaths } from '../catalog/paths/search-text.ts';
+import type { CatalogKind } from '../catalog/resources/catalog.ts';
 import { ChangeFeed } from '../live/feed/change-feed.ts';
 import { LiveQueries } from '../live/query/live-queries.ts';
 import { watchedChanges } from '../live/query/watched-changes.ts';
@@ -110,7 +114,7 @@ export function createEngine(options: EngineOptions): Engine {
     searchPaths: searched = [],
     promote,
     diagnosis = {},
-    rights = seesEverything,
+    rights: given = seesEverything,
     upstream = () => Promise.reject(new PortolanError('FORBIDDEN', 'This gateway sends no requests as its callers.')),
     secretData = 'absent',
     staleness = new Staleness(clock),
@@ -137,6 +141,7 @@ export function createEngine(options: EngineOptions): Engine {
       'The schema is not known yet, because no cluster has been reached; try again in a moment.',
     );
   };
+  const rights = withAbstractKinds(given, (key) => abstractParts(schema.current?.kind(key)));
   const answers =
     options.pages === undefined
       ? null
@@ -193,4 +198,14 @@ export function createEngine(options: EngineOptions): Engine {
       feed.close();
     },
   };
+}
+
+const partsOf = new WeakMap<CatalogKind, readonly MemberPart[]>();
+
+/** The members of an abstract kind; null for another kind. */
+function abstractParts(kind: CatalogKind | undefined): readonly MemberPart[] | null {
+  if (kind?.resource.group !== abstractGroup) return null;
+  const known = partsOf.get(kind) ?? kind.clusters.map((part) => ({ part, ...splitMemberCluster(part) }));
+  partsOf.set(kind, known);
+  return known;
 }

@@ -10,14 +10,18 @@
  * A word means the first of these that there is. So no short name and no category changes the meaning of another name. A short name of
  * several kinds means the one of Kubernetes itself, the core group first: a CRD that comes later does not take it.
  */
+
 import { createHash } from 'node:crypto';
 import { PortolanError } from '../base/errors.ts';
 import { namePattern } from '../base/text/name-pattern.ts';
+import { splitMemberCluster } from '../catalog/abstract/abstract-kind.ts';
+import { abstractGroup } from '../catalog/groups/api-group.ts';
 import { isOwnGroup } from '../catalog/names/reserved-names.ts';
 import { didYouMean } from '../catalog/paths/did-you-mean.ts';
 import { textOfKind } from '../catalog/relations/relation.ts';
 import type { Catalog, CatalogKind } from '../catalog/resources/catalog.ts';
 import type { Resource } from '../catalog/resources/resource.ts';
+import type { Identity } from '../query/plan/filter.ts';
 
 /** Immutable; made from one catalog. */
 export interface ServedKinds {
@@ -32,6 +36,8 @@ export interface ServedKinds {
   kind(key: string): CatalogKind | undefined;
   /** The kind of a group and a Kind. */
   kindOf(group: string, kind: string): CatalogKind | undefined;
+  /** The kind and the identity of the object that an object of an abstract kind is made from; null for other kinds. */
+  origin(kind: CatalogKind, identity: Identity): { readonly kind: CatalogKind; readonly identity: Identity } | null;
   /**
    * The kinds that a caller's words name. A word is a GraphQL type, a list root, a resourceKey, an unambiguous Kind, a short name or a
    * category. `*` in a word matches any text.
@@ -53,8 +59,14 @@ export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): Se
     id: createHash('sha256').update(catalog.hash).digest('hex').slice(0, 16),
     catalog,
     all: kinds,
-    clusters: new Set(kinds.flatMap(({ clusters }) => clusters).sort()),
+    clusters: new Set(kinds.flatMap((kind) => (isAbstract(kind) ? [] : kind.clusters)).sort()),
     kind: (key) => byKey.get(key),
+    origin: (kind, { cluster: part, namespace, name }) => {
+      if (!isAbstract(kind)) return null;
+      const { cluster, member } = splitMemberCluster(part);
+      const of = byKey.get(member);
+      return of === undefined ? null : { kind: of, identity: { cluster, key: member, namespace, name } };
+    },
     kindOf: (group, kind) => byText.get(textOfKind({ group, kind })),
     kinds: (words) =>
       words.flatMap((word) =>
@@ -64,6 +76,10 @@ export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): Se
       ),
     isSet: (word) => word.includes('*') || categories.has(word),
   };
+}
+
+function isAbstract({ resource }: CatalogKind): boolean {
+  return resource.group === abstractGroup;
 }
 
 function wordsOf(kinds: readonly CatalogKind[]): ReadonlyMap<string, readonly CatalogKind[]> {
@@ -114,8 +130,11 @@ function byNames(
 
 function kindsOfPattern(kinds: ReadonlyMap<string, CatalogKind>, pattern: string): readonly CatalogKind[] {
   const fits = namePattern(pattern);
-  const found = [...kinds.values()].filter(({ key, names }) =>
-    [names.type, names.list, key].some((name) => fits.test(name)),
+  // The objects of an abstract kind are there already, as those of its members.
+  const found = [...kinds.values()].filter(
+    (kind) =>
+      (!isAbstract(kind) || pattern.endsWith(`.${abstractGroup}`)) &&
+      [kind.names.type, kind.names.list, kind.key].some((name) => fits.test(name)),
   );
   if (found.length > 0) return found;
   throw new PortolanError('BAD_USER_INPUT', `No kind fits ${JSON.stringify(pattern)}.`);

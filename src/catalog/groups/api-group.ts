@@ -1,5 +1,8 @@
 /** API groups: their names on the wire, and which may be those of CustomResourceDefinitions. */
 
+/** The API group of abstract kinds (src/catalog/abstract). No API server serves it: the group of a definition has a dot. */
+export const abstractGroup = 'abstract';
+
 /** The group of a custom resource has a dot. Built-in groups with a dot end in k8s.io, but so do the groups of some add-ons. */
 export function mayBeCustom(group: string): boolean {
   return group.includes('.') && !builtInGroups.has(group);

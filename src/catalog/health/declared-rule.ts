@@ -7,7 +7,7 @@
  * values fits; `noneOf` and `exists: false` hold if no value does.
  */
 
-import { scalarText } from '../paths/value-at.ts';
+import { scalarText, valuesAt } from '../paths/value-at.ts';
 import { type Path, parsePath } from '../tree/path.ts';
 import type { DeclaredHealth, HealthCase, HealthTest } from './declared-health.ts';
 import { type Condition, type Finding, finding } from './health-status.ts';
@@ -86,6 +86,20 @@ function readyCase(
   return {
     holds: (input) => tests.every((test) => test(input)),
     found: (input) => finding(status, reasonOf(input), messageOf(input)),
+  };
+}
+
+/** Does everything hold for an object? */
+export function bodyTest(tests: readonly HealthTest[]): (body: unknown) => boolean {
+  const ready = tests.map((test) =>
+    readyTest(test, (text) => {
+      const path = parsePath(text);
+      return (input) => input.values(path);
+    }),
+  );
+  return (body) => {
+    const input = { values: (path: Path) => valuesAt(body, path), conditions: [] };
+    return ready.every((test) => test(input));
   };
 }
 

@@ -19,9 +19,9 @@
  *   - kstatus has no rules for custom resources, and says Current where they would decide.
  */
 
-import { groupOf, mayBeCustom } from '../groups/api-group.ts';
+import { abstractGroup, groupOf, mayBeCustom } from '../groups/api-group.ts';
 import { valuesAt } from '../paths/value-at.ts';
-import type { Path } from '../tree/path.ts';
+import { healthNames, type Path } from '../tree/path.ts';
 import { memberOf, recordOf } from '../values/displayed-value.ts';
 import { isRawJson, rawJson } from '../values/raw-json.ts';
 import type { HealthRules } from './declared-health.ts';
@@ -72,6 +72,7 @@ const phase = { phase: ['status', 'phase'], state: ['status', 'state'], message:
 
 /** The rule of a kind by its API group; the empty string is the core group. */
 function healthRule(group: string, kind: string, declared: HealthRules): HealthRule {
+  if (group === abstractGroup) return carried;
   const own = kindRules.get(group === '' ? kind : `${group}/${kind}`);
   const rules = declared.map(declaredRule);
   const isCustom = mayBeCustom(group);
@@ -112,6 +113,18 @@ function healthRule(group: string, kind: string, declared: HealthRules): HealthR
     },
   };
 }
+
+const carriedPaths = healthNames.map((name): readonly string[] => ['health', name]);
+
+/** Objects of abstract kinds carry the health of the object that they are made from (src/catalog/abstract). */
+const carried: HealthRule = {
+  paths: carriedPaths,
+  declaredPaths: [],
+  of({ value }) {
+    const [status, reason, message, source] = carriedPaths.map((path) => value(path) ?? null);
+    return { status, reason, message, source } as Health;
+  },
+};
 
 function by(source: HealthSource, { status, reason, message }: Finding): Health {
   return { status, reason, message, source };

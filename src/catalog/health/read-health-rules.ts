@@ -30,7 +30,8 @@ export interface ReadHealthRules {
 /** Bounds of one rule: each object of its kind is read by it. */
 const most = { rules: 2000, cases: 64, tests: 8, values: 64 } as const;
 
-const pathText = z.string().transform((text, context): string => {
+/** The path of a body, in canonical spelling. */
+export const pathText = z.string().transform((text, context): string => {
   try {
     const path = parsePath(text);
     if (!isDerived(path) && path.fold === undefined) return path.text;
@@ -59,7 +60,8 @@ const test = z.union([
     .refine((each) => Object.keys(each).length > 0, 'says nothing')
     .transform(({ not, ...rest }) => ({ ...rest, ...(not === undefined ? {} : { noneOf: not }) })),
 ]);
-const when = z
+/** Paths, and what must hold for their values. */
+export const when = z
   .record(z.string(), test)
   .refine((tests) => Object.keys(tests).length > 0, 'needs a path')
   .refine((tests) => Object.keys(tests).length <= most.tests, `has more than ${most.tests} paths`)

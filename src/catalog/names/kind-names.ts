@@ -4,6 +4,7 @@
  */
 
 import { upperFirst } from '../../base/text/upper-first.ts';
+import { abstractGroup } from '../groups/api-group.ts';
 import type { KindNames } from '../resources/catalog.ts';
 import { resourceKey } from '../resources/resource.ts';
 import { legalName } from './field-names.ts';
@@ -86,7 +87,7 @@ export function definitionName(short: string): string {
 
 /** Empty for kube-apiserver's own groups, else the whole group in Pascal case. A segment that starts with a digit gets an X. */
 function prefixOf(group: string): string {
-  if (isOwnGroup(group)) return '';
+  if (isOwnGroup(group) || group === abstractGroup) return '';
   return group
     .split(/[.-]/)
     .map((segment) => (/^[0-9]/.test(segment) ? `X${segment}` : upperFirst(segment)))

@@ -131,6 +131,14 @@ export const queryOptions = {
     commands: [...running, 'schema'],
     schema: text.optional(),
   },
+  abstractKinds: {
+    key: 'abstractKinds',
+    value: 'file',
+    isPath: true,
+    help: 'A YAML file with abstract kinds: lists of their own over several kinds, with columns that are mapped from each.',
+    commands: running,
+    schema: text.optional(),
+  },
   healthRules: {
     key: 'healthRules',
     value: 'file',

@@ -11,6 +11,7 @@
  */
 
 import { type GraphQLInputField, type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
+import { abstractGroup } from '../../catalog/groups/api-group.ts';
 import { mostTerms, searchTerms } from '../../catalog/paths/search-text.ts';
 import type { Catalog, CatalogKind } from '../../catalog/resources/catalog.ts';
 import { referencePlaces } from '../../catalog/resources/reference-places.ts';
@@ -92,9 +93,13 @@ class FilterReader {
     const meaning = field.extensions['portolan'] as InputRole | undefined;
     if (meaning === undefined) return refuse(place, 'cannot be used here');
     switch (meaning.role) {
-      case 'namespaces':
       case 'clusters':
-        return { kind: meaning.role, in: listOf(value, place) as readonly string[] };
+        if (this.#context.kinds.every(({ resource }) => resource.group === abstractGroup)) {
+          return ofClusters(listOf(value, place) as readonly string[]);
+        }
+        return { kind: 'clusters', in: listOf(value, place) as readonly string[] };
+      case 'namespaces':
+        return { kind: 'namespaces', in: listOf(value, place) as readonly string[] };
       case 'ids':
         return { kind: 'ids', in: listOf(value, place).map((id) => decodeObjectId(String(id))) };
       case 'exists':
@@ -342,4 +347,10 @@ export function filterContext(
     weakPlaces: () => weakPlacesOf(operation.generation.catalog),
     now: () => operation.now,
   };
+}
+
+/** Objects of an abstract kind have their cluster in the body: the one in the identity names the member too. */
+function ofClusters(clusters: readonly string[]): Filter {
+  const path = pathOf([{ kind: 'key', key: 'cluster' }]);
+  return { kind: 'compare', path, type: 'String', operator: 'in', values: clusters, ignoreCase: false };
 }

@@ -4,6 +4,7 @@
  * They are made in two phases. `makeShells` makes the types of a kind without their fields, so that kinds can refer to each other
  * in any order. Fields are made at their first use. The builder of a generation uses them kind by kind.
  */
+
 import {
   type GraphQLFieldConfig,
   type GraphQLFieldConfigMap,
@@ -11,12 +12,16 @@ import {
   type GraphQLNamedType,
   GraphQLObjectType,
   GraphQLString,
+  responsePathAsArray,
 } from 'graphql';
 import { must } from '../../base/must.ts';
+import { abstractGroup } from '../../catalog/groups/api-group.ts';
 import { fieldName } from '../../catalog/names/field-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import { shapeOf } from '../../catalog/tree/field-tree.ts';
+import type { Identity } from '../../query/plan/filter.ts';
+import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { ConnectionSource, EdgeSource } from '../../reads/lists/list-connection.ts';
 import type { ObjectSource } from '../../reads/lists/object-source.ts';
 import type { FilterTypes } from '../filter/filter-types.ts';
@@ -27,7 +32,7 @@ import { listOf, nonNull } from '../types/type-wrappers.ts';
 import { changeFields, changesFields, changesRoot } from './changes-field.ts';
 import type { KindShells, ObjectFields, RelationFields, ShellsOf } from './kind-shells.ts';
 import { listRoot } from './list-field.ts';
-import { oneRoot } from './object-field.ts';
+import { objectsIn, oneRoot, projectionOfObject } from './object-field.ts';
 import { relatedFilters, relationFilters } from './relation-filters.ts';
 import { isSecretData, secretDataField } from './secret-data-field.ts';
 import type { FieldConfig, ShapeTypes } from './shape-types.ts';
@@ -102,7 +107,7 @@ export function makeShells(
     description: kind.description ?? `The kind ${resource.kind} of ${apiVersionOf(resource)}.`,
     interfaces: [shared.object],
     fields: () => {
-      const own = { ...shared.objectFields, ...dataFields(kind, shapes) };
+      const own = { ...shared.objectFields, ...dataFields(kind, shapes, shared) };
       return { ...own, ...without(shared.relations(kind, shellsOf, shared.type), own) };
     },
   });
@@ -163,7 +168,7 @@ export function rootsOf({ kind, object, connection, filter, changes }: KindShell
   };
 }
 
-function dataFields(kind: CatalogKind, shapes: ShapeTypes): ObjectFields {
+function dataFields(kind: CatalogKind, shapes: ShapeTypes, shared: Shared): ObjectFields {
   const fields: ObjectFields = {};
   const { tree } = kind;
   for (const field of shapeOf(tree, tree.root).fields) {
@@ -174,12 +179,43 @@ function dataFields(kind: CatalogKind, shapes: ShapeTypes): ObjectFields {
       continue;
     }
     const resolve = must(config.resolve, 'a data field has a resolver');
+    if (kind.resource.group === abstractGroup && field.name === 'cluster') {
+      // The cluster in the identity of such an object names the member too.
+      fields['cluster'] = {
+        ...config,
+        type: nonNull(GraphQLString),
+        resolve: (source, args, context, info) => resolve(source.body, args, context, info),
+      };
+      continue;
+    }
     fields[fieldName(field.name, 'root')] = {
       ...config,
       resolve: (source, args, context, info) => resolve(source.body, args, context, info),
     };
   }
+  if (kind.resource.group === abstractGroup) fields['object'] = originField(shared);
   return fields;
+}
+
+/** The object that an object of an abstract kind is made from. */
+function originField({ object }: Shared): ObjectFields[string] {
+  return {
+    type: object,
+    description: 'The object that this one is made from; null if the caller may not see it.',
+    resolve: ({ operation, kind, row }, _args, _context, info) => {
+      const of = operation.generation.origin(kind, row);
+      if (of === null) return null;
+      const names = responsePathAsArray(info.path).filter((step) => typeof step === 'string');
+      const projection = projectionOfObject(info, object);
+      return operation
+        .batched(
+          `origins ${names.join(' ')}`,
+          (lease, view, identities: readonly Identity[]) => objectsIn(operation, lease, view, identities, projection),
+          encodeObjectId,
+        )
+        .load(of.identity);
+    },
+  };
 }
 
 function without(fields: ObjectFields, taken: ObjectFields): ObjectFields {

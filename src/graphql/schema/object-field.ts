@@ -1,4 +1,5 @@
 /** The root field that reads one object of a kind by name, and the reads by identity that it shares with `object(id)`. */
+
 import {
   type GraphQLNamedType,
   GraphQLNonNull,
@@ -15,7 +16,9 @@ import type { Identity } from '../../query/plan/filter.ts';
 import type { Projection } from '../../query/plan/plan.ts';
 import { fetchObjects } from '../../query/read/fetch.ts';
 import { notReady, readiness } from '../../query/read/readiness.ts';
+import type { View } from '../../query/sql/view.ts';
 import { ObjectSource } from '../../reads/lists/object-source.ts';
+import type { Lease } from '../../store/types/lease.ts';
 import { projectionOf } from '../selection/projection.ts';
 import { fragmentsOf } from '../selection/walk.ts';
 import type { FieldConfig } from './shape-types.ts';
@@ -71,8 +74,19 @@ export function projectionOfObject(info: GraphQLResolveInfo, type: GraphQLNamedT
  * served. An entry is an error where the caller may not get the object, or where its kind is not synced, so that the others still
  * succeed.
  */
-export async function readObjects(
+export function readObjects(
   operation: Operation,
+  identities: readonly Identity[],
+  projection: Projection,
+): Promise<readonly (ObjectSource | PortolanError | null)[]> {
+  return operation.read((lease, view) => objectsIn(operation, lease, view, identities, projection));
+}
+
+/** Like readObjects, in a lease. */
+export async function objectsIn(
+  operation: Operation,
+  lease: Lease,
+  view: View,
   identities: readonly Identity[],
   projection: Projection,
 ): Promise<readonly (ObjectSource | PortolanError | null)[]> {
@@ -82,20 +96,18 @@ export async function readObjects(
   });
   const keys = [...new Set(served.flatMap((kind) => kind?.key ?? []))];
   if (keys.length === 0) return identities.map(() => null);
-  return operation.read(async (lease, view) => {
-    const states = await readiness(lease, keys);
-    const rows = await fetchObjects(lease, view, identities, projection);
-    return identities.map(({ key, cluster }, index) => {
-      const kind = served[index] ?? null;
-      if (kind === null) return null;
-      const identity = identities[index];
-      const refusal = identity === undefined ? null : refusalOfObject(view, identity);
-      if (refusal !== null) return refusal;
-      const state = states.filter((state) => state.key === key && state.cluster === cluster);
-      if (!state.some(({ synced }) => synced)) return notReady(state, [key], [cluster]);
-      const row = rows[index] ?? null;
-      return row === null ? null : new ObjectSource(operation, kind, row);
-    });
+  const states = await readiness(lease, keys);
+  const rows = await fetchObjects(lease, view, identities, projection);
+  return identities.map(({ key, cluster }, index) => {
+    const kind = served[index] ?? null;
+    if (kind === null) return null;
+    const identity = identities[index];
+    const refusal = identity === undefined ? null : refusalOfObject(view, identity);
+    if (refusal !== null) return refusal;
+    const state = states.filter((state) => state.key === key && state.cluster === cluster);
+    if (!state.some(({ synced }) => synced)) return notReady(state, [key], [cluster]);
+    const row = rows[index] ?? null;
+    return row === null ? null : new ObjectSource(operation, kind, row);
   });
 }
 

@@ -144,8 +144,9 @@ export function viewerCan(
   verb: string,
   subresource: string,
 ): Promise<boolean | null> {
-  const { group, plural: resource, namespaced } = kind.resource;
-  const { cluster, namespace, name } = row;
+  const of = operation.generation.origin(kind, row);
+  const { group, plural: resource, namespaced } = of?.kind.resource ?? kind.resource;
+  const { cluster, namespace, name } = of?.identity ?? row;
   operation.noteMore();
   return operation.source.rights.allows(operation.caller, cluster, {
     verb,

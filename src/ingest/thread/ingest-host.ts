@@ -7,6 +7,7 @@
  *
  * Housekeeping runs in bounded steps. Each turn of the event loop posts at most one `wake`.
  */
+
 import { availableParallelism } from 'node:os';
 import type { Clock, Random } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
@@ -22,11 +23,13 @@ import type { StoreTrouble } from '../../store/types/store-fault.ts';
 import type { StoreWriter } from '../../store/write/writer.ts';
 import { ClusterSupervisor } from '../cluster/supervisor.ts';
 import { defaultSupervisorSettings } from '../cluster/supervisor-settings.ts';
+import { declaredAbstractKinds } from '../context/declared-abstract-kinds.ts';
 import { declaredHealthRules } from '../context/declared-health-rules.ts';
 import { declaredRelations } from '../context/declared-relations.ts';
 import { type IngestProgress, sumProgress } from '../context/progress.ts';
 import { defaultReflectorSettings } from '../context/reflector-context.ts';
 import { isMistake, mistakeMessage, unmatchedEverywhere } from '../context/unmatched-kinds.ts';
+import { AbstractKinds } from '../derive/abstract-kinds.ts';
 import { ParseThread } from '../parse/parse-thread.ts';
 import type { IngestMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
@@ -64,6 +67,7 @@ export class IngestHost {
   readonly #names = new Set<string>();
   readonly #relations: RelationSet | undefined;
   readonly #healthRules: readonly ReadHealthRules[];
+  readonly #abstractKinds: AbstractKinds;
   #awaitsRegistration: boolean;
   readonly #parser: ParseThread | null;
   readonly #stop = new AbortController();
@@ -92,6 +96,9 @@ export class IngestHost {
     this.#healthRules = declaredHealthRules(options.healthRules ?? []);
     for (const { problems } of this.#healthRules)
       for (const problem of problems) log.error({ problem }, 'a health rule is left out');
+    const abstract = options.abstractKinds === undefined ? null : declaredAbstractKinds(options.abstractKinds);
+    for (const problem of abstract?.problems ?? []) log.error({ problem }, 'a part of an abstract kind is left out');
+    this.#abstractKinds = new AbstractKinds({ kinds: abstract?.kinds ?? [], writer: context.writer, clock, log });
     this.#started = options.clusters.map((cluster) => this.#supervisorOf(cluster));
     this.#awaitsRegistration = options.awaitsRegistration ?? false;
     this.#registered = new RegisteredSupervisors({
@@ -139,7 +146,9 @@ export class IngestHost {
     const { writer } = this.#context;
     writer.onCommit(({ epoch, after, revision, kindIds, catalogVersion }) => {
       this.#committedAt = this.#context.clock.monotonic();
-      if (this.#catalogVersion !== catalogVersion) this.#catalogChanged = true;
+      const isChanged = this.#catalogVersion !== catalogVersion;
+      if (isChanged) this.#catalogChanged = true;
+      this.#abstractKinds.wake(kindIds, isChanged);
       this.#catalogVersion = catalogVersion;
       this.#planWake({ epoch, after, revision, kindIds });
       this.#planProgress();
@@ -158,6 +167,7 @@ export class IngestHost {
     );
     for (const supervisor of this.#supervisors) supervisor.start();
     void this.#runHousekeeping(this.#stop.signal);
+    void this.#abstractKinds.run(this.#stop.signal);
   }
 
   /**

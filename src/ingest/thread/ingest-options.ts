@@ -3,6 +3,7 @@ import type { LogLevel } from '../../base/log.ts';
 import type { ClusterOptions } from '../../kube/client/connection.ts';
 import type { SealMemory } from '../../store/file/file-seal.ts';
 import type { SupervisorSettings } from '../cluster/supervisor-settings.ts';
+import type { AbstractKindsDocument } from '../context/declared-abstract-kinds.ts';
 import type { HealthDocument } from '../context/declared-health-rules.ts';
 import type { RelationTexts } from '../context/declared-relations.ts';
 import type { ReflectorSettings } from '../context/reflector-context.ts';
@@ -42,6 +43,8 @@ export interface IngestOptions extends Selection {
   readonly redact?: readonly string[];
   /** The declared health rules, those that are asked first in front; absent: none. */
   readonly healthRules?: readonly HealthDocument[];
+  /** The abstract kinds; absent: none. */
+  readonly abstractKinds?: AbstractKindsDocument;
   /** The declared relations; absent: none. */
   readonly relations?: RelationTexts;
   /** Parses large lists in a separate thread; default: with more than one processor. */

@@ -1,6 +1,7 @@
 /** Looks up a caller's paths in the queried kinds. */
 
 import { PortolanError } from '../../base/errors.ts';
+import { isAbstractTree } from '../../catalog/abstract/describe-abstract-kind.ts';
 import { type ResolvedPath, resolvePath } from '../../catalog/paths/resolve-path.ts';
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
 import { healthNames, identityNames, maxPathLength, type Path, parsePath, pathOf } from '../../catalog/tree/path.ts';
@@ -14,6 +15,9 @@ import { objectMetaKey, sharedShapes } from '../../catalog/tree/shared-shapes.ts
 export function pathIn(trees: readonly FieldTree[], written: string, needed: 'every' | 'some'): ResolvedPath {
   const path = parsePath(written);
   const identity = identityNames.find((name) => name === written);
+  // The cluster in the identity of an object of an abstract kind names the member too.
+  if (identity === 'cluster' && trees.length > 0 && trees.every(isAbstractTree))
+    return pathIn(trees, '["cluster"]', needed);
   if (identity !== undefined) {
     return {
       type: { kind: 'leaf', type: 'String' },

@@ -1,7 +1,9 @@
 /** The write side of the store: inputs and results of the writer. */
+
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { IncomingEvent, IncomingObject, ListedObject } from './incoming-object.ts';
 import type { PathUse, PromotionOutcome } from './kind-layout.ts';
+import type { MemberReads } from './member-reads.ts';
 import type { PreparedObject, Recipe } from './prepared-object.ts';
 import type { ClusterStatus, IngestStatus, ResourceHandle, ResourceState } from './progress.ts';
 
@@ -113,6 +115,8 @@ export interface Writer {
   disk(): DiskUse;
   /** One bounded step of housekeeping: log retention, freeing space, backfill of promoted slots. True while work is left. */
   maintain(): boolean;
+  /** Reads of stored objects. */
+  readonly members: MemberReads;
   /** Whether relations cannot be used yet, because housekeeping still reads the references of objects. */
   relationsPending(): boolean;
   close(): void;

@@ -8,6 +8,7 @@
  *
  * Every commit is complete: after a crash the tables, the log and lastResourceVersion are those of the last commit.
  */
+
 import { messageOf } from '../../base/errors.ts';
 import { type Logger, silentLogger } from '../../base/log.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
@@ -22,6 +23,7 @@ import type { PathUse, PromotionOutcome } from '../types/kind-layout.ts';
 import type { ClusterStatus, IngestStatus, ResourceHandle, ResourceState } from '../types/progress.ts';
 import { faultOfCode, type StoreTrouble } from '../types/store-fault.ts';
 import type { ApplySummary, Audit, DiskUse, Replace, SameVersions, Writer } from '../types/writer.ts';
+import { StoredMembers } from './member-reads.ts';
 import { retain } from './retention.ts';
 import type { WriterOptions } from './writer-options.ts';
 import { openParts, type WriterParts } from './writer-parts.ts';
@@ -76,6 +78,7 @@ function isDamage(error: unknown): boolean {
 class SqliteWriter implements StoreWriter {
   readonly epoch: string;
   readonly outcome: OpenedStore['outcome'];
+  readonly members: StoredMembers;
   readonly #parts: WriterParts;
   #replaces = 0;
 
@@ -83,6 +86,7 @@ class SqliteWriter implements StoreWriter {
     this.epoch = store.epoch;
     this.outcome = store.outcome;
     this.#parts = openParts(store, log, options);
+    this.members = new StoredMembers(this.#parts.context);
   }
 
   revision(): number {

@@ -1,0 +1,71 @@
+/**
+ * Abstract kinds: lists of their own over several kinds, with columns that are mapped from each. Plain JSON.
+ *
+ *   Redis.spec.version, MySQL.spec.image.tag   ->   AppInstance.version
+ *
+ * An object of an abstract kind is made from one object of a member (derive-object.ts), and kept as an object of its own.
+ */
+import type { HealthTest } from '../health/declared-health.ts';
+import type { LeafType } from '../tree/field-tree.ts';
+
+/** The types that a column may have. */
+export const columnTypes = ['String', 'Boolean', 'Int64', 'Float', 'Quantity', 'DateTime', 'Duration'] as const;
+type ColumnType = (typeof columnTypes)[number] & LeafType;
+
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly description?: string;
+  /** The values that a column of the type String may have; absent: any. */
+  readonly values?: readonly string[];
+}
+
+/** Where a value comes from. */
+export type Source =
+  /** A path in the object, also one with a fold: `sum(spec.shards[].replicas)`. */
+  | { readonly path: string }
+  | { readonly value: string | number | boolean }
+  /** The first that has a value. */
+  | { readonly firstOf: readonly Source[] }
+  /** The texts one after the other; no value if one has none. */
+  | { readonly concat: readonly Source[] }
+  /** Another value for each value, as text in lower case. `otherwise`: for the others; absent: they have none. */
+  | { readonly of: Source; readonly map: Readonly<Record<string, Scalar>>; readonly otherwise?: Scalar };
+
+export type Scalar = string | number | boolean;
+
+export interface Member {
+  /** resourceKey of the kind. */
+  readonly resource: string;
+  /** Only objects for which all of this holds. */
+  readonly where: readonly HealthTest[];
+  /** Only objects that this label selector selects; absent: all. */
+  readonly labels?: { readonly matchLabels?: object; readonly matchExpressions?: readonly unknown[] };
+  /** By the name of the column. A column without a source has no value here. */
+  readonly columns: Readonly<Record<string, Source>>;
+}
+
+export interface AbstractKind {
+  /** The list's field in GraphQL: `appInstances`. */
+  readonly name: string;
+  /** The type in GraphQL, and the Kind: `AppInstance`. */
+  readonly type: string;
+  readonly description?: string;
+  readonly columns: readonly Column[];
+  readonly members: readonly Member[];
+}
+
+/**
+ * The `cluster` in the identity of an object of an abstract kind. Objects of two members may have the same name.
+ *
+ *   east, redises.cache.example.com   ->   east/redises.cache.example.com
+ */
+export function memberCluster(cluster: string, resource: string): string {
+  return `${cluster}/${resource}`;
+}
+
+/** Reverses `memberCluster`. A resource has no slash; the name of a cluster may have one. */
+export function splitMemberCluster(text: string): { readonly cluster: string; readonly member: string } {
+  const at = text.lastIndexOf('/');
+  return { cluster: text.slice(0, at), member: text.slice(at + 1) };
+}

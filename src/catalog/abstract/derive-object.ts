@@ -1,0 +1,125 @@
+/**
+ * Makes the object of an abstract kind from an object of a member.
+ *
+ *   { kind: Redis, metadata: { name: a }, spec: { version: "7" } }, health Current
+ *   -> { apiVersion: abstract/v1, kind: AppInstance, metadata: { name: a }, cluster: east, member: redises.cache.example.com,
+ *        health: { status: Current, … }, version: "7" }
+ *
+ * A value that does not fit the type of its column is left out: it is null in lists. docs/abstract-kinds.md has the conversions.
+ */
+
+import { readSelector, selects } from '../bodies/read-selector.ts';
+import { abstractGroup } from '../groups/api-group.ts';
+import { bodyTest } from '../health/declared-rule.ts';
+import type { Health } from '../health/health-status.ts';
+import { leafValueAt, scalarText, valueAt } from '../paths/value-at.ts';
+import { type Path, parsePath, pathOf } from '../tree/path.ts';
+import { recordOf } from '../values/displayed-value.ts';
+import { rawJson } from '../values/raw-json.ts';
+import { orderKey } from '../values/values.ts';
+import type { AbstractKind, Column, Member, Source } from './abstract-kind.ts';
+
+/** An object of the store. */
+interface MemberObject {
+  readonly cluster: string;
+  /** A result of parseExact. */
+  readonly body: unknown;
+  readonly health: Health;
+}
+
+/** Makes the objects of one member; null for an object that its conditions leave out. */
+export type Derive = (object: MemberObject) => Readonly<Record<string, unknown>> | null;
+
+export function deriverOf({ type, columns }: Pick<AbstractKind, 'type' | 'columns'>, member: Member): Derive {
+  const fits = bodyTest(member.where);
+  const selector =
+    member.labels === undefined
+      ? null
+      : readSelector({ path: parsePath('labels'), form: 'labelSelector', empty: 'all' }, { labels: member.labels });
+  const values = columns.flatMap((column) => {
+    const source = member.columns[column.name];
+    return source === undefined ? [] : [{ column, read: readerOf(source, column.type) }];
+  });
+  return ({ cluster, body, health }) => {
+    if (!fits(body)) return null;
+    const metadata = recordOf(valueAt(body, metadataPath)) ?? {};
+    if (selector !== null && !selects(selector, recordOf(metadata['labels']) ?? {})) return null;
+    const { uid: _uid, ownerReferences: _owners, generation: _generation, ...shown } = metadata;
+    const { status, reason, message, source } = health;
+    const derived: Record<string, unknown> = {
+      apiVersion: `${abstractGroup}/v1`,
+      kind: type,
+      metadata: shown,
+      cluster,
+      member: member.resource,
+      health: { status, reason, message, source },
+    };
+    for (const { column, read } of values) {
+      const value = fitted(column, read(body));
+      if (value !== undefined) derived[column.name] = value;
+    }
+    return derived;
+  };
+}
+
+const metadataPath: Path = pathOf([{ kind: 'field', name: 'metadata' }]);
+
+type Read = (body: unknown) => unknown;
+
+function readerOf(source: Source, type: Column['type']): Read {
+  if ('path' in source) {
+    const path = parsePath(source.path);
+    return (body) => leafValueAt(body, path, type);
+  }
+  if ('value' in source) return () => source.value;
+  if ('firstOf' in source) {
+    const all = source.firstOf.map((each) => readerOf(each, type));
+    return (body) => {
+      for (const read of all) {
+        const value = read(body);
+        if (value !== undefined && value !== null) return value;
+      }
+      return undefined;
+    };
+  }
+  if ('concat' in source) {
+    const all = source.concat.map((each) => readerOf(each, 'String'));
+    return (body) => {
+      const texts = all.map((read) => scalarText(read(body)));
+      return texts.every((text) => text !== null) ? texts.join('') : undefined;
+    };
+  }
+  const { map, otherwise } = source;
+  const read = readerOf(source.of, 'String');
+  return (body) => {
+    const text = scalarText(read(body))?.toLowerCase();
+    if (text === undefined) return undefined;
+    return Object.hasOwn(map, text) ? map[text] : otherwise;
+  };
+}
+
+/** The value as the column's type has it; undefined for one that does not fit. */
+function fitted({ type, values }: Column, value: unknown): unknown {
+  const converted = convert(type, value);
+  if (converted === undefined || orderKey(type, converted) === null) return undefined;
+  return values === undefined || values.includes(String(converted)) ? converted : undefined;
+}
+
+function convert(type: Column['type'], value: unknown): unknown {
+  const text = scalarText(value);
+  if (text === null) return undefined;
+  switch (type) {
+    case 'String':
+    case 'DateTime':
+    case 'Duration':
+      return text;
+    case 'Boolean':
+      return text === 'true' ? true : text === 'false' ? false : undefined;
+    case 'Int64':
+      return /^-?(0|[1-9][0-9]{0,18})$/.test(text) ? rawJson(text) : undefined;
+    case 'Float':
+      return typeof value === 'string' && /^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$/.test(text) ? Number(text) : value;
+    case 'Quantity':
+      return value;
+  }
+}

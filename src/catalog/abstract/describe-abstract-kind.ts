@@ -1,0 +1,81 @@
+/** Describes an abstract kind in one cluster and of one member, as if an API server served it. */
+import { abstractGroup } from '../groups/api-group.ts';
+import type { DescribedResource } from '../resources/catalog.ts';
+import type { Field, FieldTree } from '../tree/field-tree.ts';
+import { objectMetaKey, sharedShapes } from '../tree/shared-shapes.ts';
+import { hashText, structureHash } from '../tree/structure-hash.ts';
+import { type AbstractKind, type Column, type Member, memberCluster } from './abstract-kind.ts';
+
+/** Columns that every abstract kind has. */
+const own: readonly Column[] = [
+  { name: 'cluster', type: 'String', description: 'The cluster of the object.' },
+  { name: 'member', type: 'String', description: 'The resource of the object, such as redises.cache.example.com.' },
+];
+
+const rootPrefix = 'abstract.';
+
+/** Is it the tree of an abstract kind? */
+export function isAbstractTree({ root }: Pick<FieldTree, 'root'>): boolean {
+  return root.startsWith(rootPrefix);
+}
+
+/** The resourceKey of an abstract kind. */
+export function abstractKey({ name }: Pick<AbstractKind, 'name'>): string {
+  return `${name.toLowerCase()}.${abstractGroup}`;
+}
+
+export function describeAbstractKind(kind: AbstractKind, cluster: string, member: Member): DescribedResource {
+  const { name, type, description, columns } = kind;
+  const fields = [
+    ...[...own, ...columns].map(
+      (column): Field => ({
+        name: column.name,
+        type: { kind: 'leaf', type: column.type },
+        ...(column.description === undefined ? {} : { description: column.description }),
+      }),
+    ),
+    { name: 'metadata', type: { kind: 'object' as const, shape: objectMetaKey } },
+  ].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const root = `${rootPrefix}${type}`;
+  const tree = { root, shapes: { [root]: { key: root, path: [], fields }, ...Object.fromEntries(sharedShapes) } };
+  return {
+    cluster: memberCluster(cluster, member.resource),
+    resource: {
+      group: abstractGroup,
+      version: 'v1',
+      plural: name.toLowerCase(),
+      singular: type.toLowerCase(),
+      kind: type,
+      namespaced: true,
+      verbs: ['get', 'list', 'watch'],
+      shortNames: [],
+      categories: [],
+    },
+    tree,
+    // Another mapping makes other objects.
+    shapeHash: hashText(`${structureHash(tree)} ${JSON.stringify([columns, member])}`),
+    description:
+      description ?? `One list over several kinds: ${kind.members.map((member) => member.resource).join(', ')}.`,
+    printerColumns: columns.map((column, at) => ({
+      name: column.name,
+      type: printerType(column),
+      priority: at < 8 ? 0 : 1,
+      path: column.name,
+    })),
+    promoted: [...own, ...columns].slice(0, 14).map((column) => ({ path: pathText(column.name), type: column.type })),
+    redacted: [],
+    diagnostics: [],
+  };
+}
+
+/** `cluster` alone is a part of the identity. */
+function pathText(name: string): string {
+  return name === 'cluster' ? '["cluster"]' : name;
+}
+
+function printerType({ type }: Column): string {
+  if (type === 'Int64') return 'integer';
+  if (type === 'Float') return 'number';
+  if (type === 'Boolean') return 'boolean';
+  return type === 'DateTime' ? 'date' : 'string';
+}

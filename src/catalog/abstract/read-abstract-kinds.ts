@@ -1,0 +1,203 @@
+/**
+ * Reads the file of --abstract-kinds.
+ *
+ *   parsed YAML -> each kind and each member is validated by itself -> abstract kinds, and a problem for each part that is wrong
+ *
+ * Invariant: a wrong column of a member costs that value only, a wrong member that member, a wrong kind that kind. The caller reports the
+ * problems.
+ */
+import { z } from 'zod';
+import { messageOf } from '../../base/errors.ts';
+import { upperFirst } from '../../base/text/upper-first.ts';
+import { when } from '../health/read-health-rules.ts';
+import { isDerived, parsePath } from '../tree/path.ts';
+import { type AbstractKind, type Column, columnTypes, type Member, type Scalar, type Source } from './abstract-kind.ts';
+
+export interface ReadAbstractKinds {
+  readonly kinds: readonly AbstractKind[];
+  /** One sentence for each part that cannot be used; it names the part. */
+  readonly problems: readonly string[];
+}
+
+/** Bounds of a file: each object of a member is evaluated by it. */
+const most = { kinds: 50, members: 100, columns: 32, sources: 16, values: 200, depth: 4 } as const;
+
+const scalar = z.union([z.string(), z.number(), z.boolean()], 'must be a text, a number, true or false');
+const pathOfSource = z.string().transform((text, context): string => {
+  try {
+    const path = parsePath(text);
+    if (!isDerived(path)) return path.text;
+    context.addIssue({ code: 'custom', message: `${text} is not in the object; give a path of its body` });
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: messageOf(error) });
+  }
+  return z.NEVER;
+});
+
+function source(depth: number): z.ZodType<Source> {
+  const path = pathOfSource.transform((text): Source => ({ path: text }));
+  const value = z.strictObject({ value: scalar });
+  if (depth === 0) return z.union([path, value]) as unknown as z.ZodType<Source>;
+  const inner = source(depth - 1);
+  const several = z.array(inner).min(1).max(most.sources);
+  const map = z
+    .record(z.string(), scalar)
+    .refine((entries) => Object.keys(entries).length <= most.values, `has more than ${most.values} values`)
+    .transform((entries) =>
+      Object.fromEntries(Object.entries(entries).map(([from, to]): [string, Scalar] => [from.toLowerCase(), to])),
+    );
+  return z.union(
+    [
+      path,
+      value,
+      z.strictObject({ firstOf: several }),
+      z.strictObject({ concat: several }),
+      z.strictObject({ of: inner, map, otherwise: scalar.optional() }),
+    ],
+    'must be a path, or one of value, firstOf, concat, and of with map',
+  ) as unknown as z.ZodType<Source>;
+}
+
+const name = z
+  .string()
+  .regex(/^[a-z][A-Za-z0-9]*$/, 'must begin with a lower case letter and have letters and digits only');
+const columnType = z.enum(columnTypes);
+const column = z.union([
+  columnType.transform((type) => ({ type })),
+  z
+    .strictObject({
+      type: columnType,
+      description: z.string().optional(),
+      values: z.array(z.string()).min(1).max(most.values).optional(),
+    })
+    .refine(
+      ({ type, values }) => values === undefined || type === 'String',
+      'has values, but is not of the type String',
+    ),
+]);
+const member = z.strictObject({
+  resource: z
+    .string()
+    .regex(/^[a-z0-9-]+(\.[-a-z0-9.]+)?$/, 'must be plural.group, such as redises.cache.example.com, or a plural'),
+  where: when.optional(),
+  labels: z
+    .strictObject({
+      matchLabels: z.record(z.string(), z.string()).optional(),
+      matchExpressions: z.array(z.unknown()).optional(),
+    })
+    .optional(),
+  columns: z.record(z.string(), z.unknown()),
+});
+const kind = z.strictObject({
+  name,
+  type: z
+    .string()
+    .regex(/^[A-Z][A-Za-z0-9]*$/, 'must begin with a capital and have letters and digits only')
+    .optional(),
+  description: z.string().optional(),
+  columns: z.record(name, z.unknown()).refine((columns) => Object.keys(columns).length <= most.columns, {
+    error: `has more than ${most.columns} columns`,
+  }),
+  members: z.array(z.unknown()).min(1).max(most.members),
+});
+const document = z.strictObject({ abstractKinds: z.array(z.unknown()).max(most.kinds).nullable().default([]) });
+
+/** Names that every object has. */
+const reserved: ReadonlySet<string> = new Set([
+  'apiVersion',
+  'kind',
+  'metadata',
+  'id',
+  'cluster',
+  'member',
+  'health',
+  'object',
+]);
+
+/** @param parsed the parsed YAML; null for an empty document. */
+export function readAbstractKinds(parsed: unknown): ReadAbstractKinds {
+  const problems: string[] = [];
+  const read = document.safeParse(parsed ?? {});
+  if (!read.success) return { kinds: [], problems: [`the document is left out: ${sentence(read.error)}`] };
+  const kinds: AbstractKind[] = [];
+  for (const [at, each] of (read.data.abstractKinds ?? []).entries()) {
+    const found = kind.safeParse(each);
+    const what = `the abstract kind ${textAt(each, 'name') ?? `number ${at + 1}`}`;
+    if (!found.success) {
+      problems.push(`${what} is left out: ${sentence(found.error)}`);
+      continue;
+    }
+    const made = kindOf(found.data, what, problems);
+    const same = kinds.find(
+      (other) => other.name.toLowerCase() === made?.name.toLowerCase() || other.type === made?.type,
+    );
+    if (same !== undefined) problems.push(`${what} is left out: its name or type is that of ${same.name}`);
+    else if (made !== null) kinds.push(made);
+  }
+  return { kinds, problems };
+}
+
+function kindOf(given: z.output<typeof kind>, what: string, problems: string[]): AbstractKind | null {
+  const columns: Column[] = [];
+  for (const [columnName, each] of Object.entries(given.columns)) {
+    const found = column.safeParse(each);
+    const problem = reserved.has(columnName)
+      ? 'every object has a field of this name'
+      : found.success
+        ? null
+        : sentence(found.error);
+    if (found.success && problem === null) columns.push(plain({ ...found.data, name: columnName }) as Column);
+    else problems.push(`the column ${columnName} of ${what} is left out: ${problem}`);
+  }
+  const members: Member[] = [];
+  for (const [at, each] of given.members.entries()) {
+    const found = member.safeParse(each);
+    const of = `the member ${textAt(each, 'resource') ?? `number ${at + 1}`} of ${what}`;
+    if (!found.success) problems.push(`${of} is left out: ${sentence(found.error)}`);
+    else if (members.some(({ resource }) => resource === found.data.resource))
+      problems.push(`${of} is left out: it is there twice`);
+    else members.push(memberOf(found.data, columns, of, problems));
+  }
+  if (columns.length === 0 || members.length === 0) {
+    problems.push(`${what} is left out: it needs a column and a member that can be used`);
+    return null;
+  }
+  const { name: list, type = upperFirst(list.replace(/s$/, '')), description } = given;
+  return { name: list, type, ...(description === undefined ? {} : { description }), columns, members };
+}
+
+function memberOf(
+  given: z.output<typeof member>,
+  columns: readonly Column[],
+  what: string,
+  problems: string[],
+): Member {
+  const sources: Record<string, Source> = {};
+  for (const [columnName, each] of Object.entries(given.columns)) {
+    if (!columns.some((known) => known.name === columnName)) {
+      problems.push(`the value ${columnName} of ${what} is left out: there is no such column`);
+      continue;
+    }
+    const found = sourceOf.safeParse(each);
+    if (found.success) sources[columnName] = found.data;
+    else problems.push(`the value ${columnName} of ${what} is left out: ${sentence(found.error)}`);
+  }
+  const { resource, where = [], labels } = given;
+  return plain({ resource, where, ...(labels === undefined ? {} : { labels }), columns: sources }) as Member;
+}
+
+const sourceOf = source(most.depth);
+
+/** Without members that are undefined. */
+function plain<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+function textAt(value: unknown, key: string): string | null {
+  const found = (value as Readonly<Record<string, unknown>> | null)?.[key];
+  return typeof found === 'string' ? found : null;
+}
+
+function sentence({ issues }: Pick<z.ZodError, 'issues'>): string {
+  return issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`)).join('; ');
+}

@@ -1,0 +1,219 @@
+/**
+ * Keeps the objects of abstract kinds in step with those of their members.
+ *
+ *   collection of a member is synced -> all its objects are derived and stored, as a first list
+ *   a commit                         -> the log's entries after the position of the collection -> its changed objects are derived again
+ *   RESET, or the log was cut        -> all objects again
+ *   a member that is gone, a kind that is not configured any more -> its collection is dropped
+ *
+ * There is a collection for each member and cluster. `lastResourceVersion` of the collection is its position in the change log, and the
+ * resourceVersion of its objects too. So a restart continues where the process before ended.
+ * Invariant: at its position, the collection has the derived object of each object of the member that its conditions let in.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import { type AbstractKind, memberCluster } from '../../catalog/abstract/abstract-kind.ts';
+import { type Derive, deriverOf } from '../../catalog/abstract/derive-object.ts';
+import { abstractKey, describeAbstractKind } from '../../catalog/abstract/describe-abstract-kind.ts';
+import { abstractGroup } from '../../catalog/groups/api-group.ts';
+import { parseExact } from '../../catalog/values/values.ts';
+import type { IncomingEvent, IncomingObject } from '../../store/types/incoming-object.ts';
+import type { MemberObject } from '../../store/types/member-reads.ts';
+import type { ResourceHandle } from '../../store/types/progress.ts';
+import type { Writer } from '../../store/types/writer.ts';
+
+interface DeriverContext {
+  readonly kinds: readonly AbstractKind[];
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The objects of one abstract kind that come from one member in one cluster. */
+interface Collection {
+  readonly cluster: string;
+  /** resourceKey of the member. */
+  readonly member: string;
+  /** resourceKey of the abstract kind. */
+  readonly key: string;
+  readonly handle: ResourceHandle;
+  readonly derive: Derive;
+}
+
+/** Objects that are derived in one piece, and entries of the log that are read at once. */
+const atOnce = 200;
+const retryMs = 5000;
+
+export class AbstractKinds {
+  readonly #context: DeriverContext;
+  #collections: readonly Collection[] = [];
+  #outdated = true;
+  /** The kinds with commits since the last look. */
+  readonly #changed = new Set<number>();
+  #woken = Promise.withResolvers<void>();
+
+  constructor(context: DeriverContext) {
+    this.#context = context;
+  }
+
+  /** Call after each commit. @param catalogChanged collections may have come or gone */
+  wake(kindIds: readonly number[], catalogChanged: boolean): void {
+    for (const id of kindIds) this.#changed.add(id);
+    this.#outdated ||= catalogChanged;
+    this.#woken.resolve();
+  }
+
+  /** Runs until the signal. Never rejects. */
+  async run(stop: AbortSignal): Promise<void> {
+    const { clock, log } = this.#context;
+    stop.addEventListener('abort', () => this.#woken.resolve(), { once: true });
+    while (!stop.aborted) {
+      this.#woken = Promise.withResolvers();
+      try {
+        await this.#catchUp(stop);
+        await this.#woken.promise;
+        // Several commits of one turn are one.
+        await nextTurn();
+      } catch (error) {
+        if (stop.aborted) return;
+        this.#outdated = true;
+        log.error({ error: messageOf(error) }, 'objects of abstract kinds could not be derived; it is tried again');
+        await clock.sleep(retryMs, stop).catch(() => {});
+      }
+    }
+  }
+
+  async #catchUp(stop: AbortSignal): Promise<void> {
+    const all = this.#outdated;
+    const changed = new Set(this.#changed);
+    this.#changed.clear();
+    if (all) {
+      this.#outdated = false;
+      await this.#declare();
+    }
+    const { members } = this.#context.writer;
+    for (const collection of this.#collections) {
+      if (!all && !changed.has(members.kindId(collection.member) ?? 0)) continue;
+      while (!stop.aborted && (await this.#step(collection))) await nextTurn();
+    }
+  }
+
+  /** Declares the collections that there should be, and drops the others. */
+  async #declare(): Promise<void> {
+    const { kinds, writer } = this.#context;
+    const states = writer.states();
+    const wanted = new Map<string, Collection>();
+    for (const kind of kinds) {
+      const key = abstractKey(kind);
+      for (const member of kind.members) {
+        const clusters = new Set(
+          states.flatMap(({ handle }) => (handle.key === member.resource ? [handle.cluster] : [])),
+        );
+        for (const cluster of clusters) {
+          const described = describeAbstractKind(kind, cluster, member);
+          const handle = writer.declare(described);
+          const derive = deriverOf(kind, member);
+          wanted.set(`${handle.cluster} ${key}`, { cluster, member: member.resource, key, handle, derive });
+        }
+      }
+    }
+    for (const { handle, described } of states) {
+      if (described.resource.group !== abstractGroup || wanted.has(`${handle.cluster} ${handle.key}`)) continue;
+      await writer.drop(handle);
+    }
+    this.#collections = [...wanted.values()];
+  }
+
+  /** One bounded step; false if the collection is in step. */
+  async #step(collection: Collection): Promise<boolean> {
+    const { writer } = this.#context;
+    const { cluster, member, handle } = collection;
+    if (!writer.members.isSynced(cluster, member)) return false;
+    const { lastResourceVersion, synced, outdated } = writer.state(handle);
+    const position = Number(lastResourceVersion ?? Number.NaN);
+    if (!synced || outdated || Number.isNaN(position)) {
+      await this.#deriveAll(collection);
+      return true;
+    }
+    const changes = writer.members.changes(cluster, member, position, atOnce);
+    if (changes === null) {
+      await this.#deriveAll(collection);
+      return true;
+    }
+    if (changes.upTo <= position) return false;
+    const version = String(changes.upTo);
+    const events = changes.names.flatMap(
+      ({ namespace, name }) => this.#eventOf(collection, namespace, name, version) ?? [],
+    );
+    // A commit without an event would wake this loop again.
+    if (events.length === 0) writer.bookmark(handle, version);
+    else writer.apply(handle, events, version);
+    return true;
+  }
+
+  async #deriveAll(collection: Collection): Promise<void> {
+    const { writer } = this.#context;
+    const { cluster, member, handle, derive } = collection;
+    const version = String(writer.revision());
+    const replace = writer.replace(handle, 'compare');
+    try {
+      for (let after: MemberObject | null = null; ; ) {
+        const page: readonly MemberObject[] = writer.members.page(cluster, member, after, atOnce);
+        replace.put(page.flatMap((object) => incoming(derive, cluster, object, version) ?? []));
+        after = page.at(-1) ?? null;
+        if (after === null) break;
+        await replace.room();
+        await nextTurn();
+      }
+    } catch (error) {
+      replace.abort();
+      throw error;
+    }
+    await replace.commit(version);
+  }
+
+  /** What became of an object; null if nothing that its abstract kind shows. */
+  #eventOf(
+    { cluster, member, key, handle, derive }: Collection,
+    namespace: string,
+    name: string,
+    version: string,
+  ): IncomingEvent | null {
+    const { members } = this.#context.writer;
+    const object = members.one(cluster, member, namespace, name);
+    const stored = members.one(handle.cluster, key, namespace, name);
+    const derived = object === null ? null : incoming(derive, cluster, object, version);
+    if (derived === null) {
+      if (stored === null) return null;
+      return { type: 'DELETED', object: { text: stored.text, uid: stored.uid, resourceVersion: version } };
+    }
+    if (stored === null) return { type: 'ADDED', object: derived };
+    if (stored.uid === derived.uid && withoutVersion(stored.text) === withoutVersion(derived.text)) return null;
+    return { type: 'MODIFIED', object: derived };
+  }
+}
+
+function incoming(
+  derive: Derive,
+  cluster: string,
+  { text, uid, health }: MemberObject,
+  version: string,
+): IncomingObject | null {
+  const derived = derive({ cluster, body: parseExact(text), health });
+  if (derived === null) return null;
+  return { text: JSON.stringify(derived), uid: derivedUid(cluster, uid), resourceVersion: version };
+}
+
+/** An object of an abstract kind has no uid of its own; the store needs one, which no API server gives. */
+function derivedUid(cluster: string, uid: string): string {
+  return memberCluster(cluster, uid);
+}
+
+/** The text of an object without its resourceVersion: every change of the member has another one. */
+function withoutVersion(text: string): string {
+  const { metadata, ...rest } = parseExact(text) as { readonly metadata?: Readonly<Record<string, unknown>> };
+  const { resourceVersion: _, ...shown } = metadata ?? {};
+  return JSON.stringify({ ...rest, metadata: shown });
+}

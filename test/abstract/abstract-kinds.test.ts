@@ -1,0 +1,280 @@
+/** Abstract kinds over a store: the tables of two members in two clusters become one list. */
+import { expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
+import { fixedRights } from '../../src/access/rights.ts';
+import { allRows, noRows, type Scope } from '../../src/access/scope.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { codeOf } from '../../src/base/errors.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { readAbstractKinds } from '../../src/catalog/abstract/read-abstract-kinds.ts';
+import { AbstractKinds } from '../../src/ingest/derive/abstract-kinds.ts';
+import { describedCrd, type EngineFixture, engineFixture, type FixtureOptions, made } from '../kit/engine-fixture.ts';
+import { eventually } from '../kit/eventually.ts';
+
+const object = (properties: object) => ({ type: 'object', properties });
+const text = { type: 'string' };
+const redis = (cluster = 'east') =>
+  describedCrd({
+    cluster,
+    kind: 'Redis',
+    plural: 'redises',
+    properties: {
+      spec: object({
+        version: text,
+        memory: { 'x-kubernetes-int-or-string': true },
+        shards: { type: 'array', items: object({ replicas: { type: 'integer' } }) },
+      }),
+      status: object({ state: text }),
+    },
+    columns: [],
+  });
+const mysql = (cluster = 'east') =>
+  describedCrd({
+    cluster,
+    kind: 'MySQL',
+    plural: 'mysqls',
+    properties: {
+      spec: object({ image: object({ tag: text }), size: { type: 'integer' } }),
+      status: object({ phase: text }),
+    },
+    columns: [],
+  });
+const redises = 'redises.example.com';
+const mysqls = 'mysqls.example.com';
+
+const declared = `
+abstractKinds:
+  - name: appInstances
+    type: AppInstance
+    columns:
+      engine: String
+      version: String
+      replicas: Int64
+      state: { type: String, values: [up, down] }
+      address: String
+    members:
+      - resource: redises.example.com
+        columns:
+          engine: { value: redis }
+          version: spec.version
+          replicas: sum(spec.shards[].replicas)
+          state: { of: status.state, map: { OK: up, BAD: down } }
+          address: { concat: [metadata.name, { value: "." }, metadata.namespace] }
+      - resource: mysqls.example.com
+        where: { "metadata.labels[\\"hidden\\"]": { exists: false } }
+        columns:
+          engine: { value: mysql }
+          version: { firstOf: [spec.image.tag, spec.version] }
+          replicas: spec.size
+          state: { of: status.phase, map: { Running: up }, otherwise: down }
+`;
+
+/** @param visible the number of objects that the caller sees; null for a caller who is refused */
+async function world(options: FixtureOptions = {}, visible: number | null = 4): Promise<EngineFixture> {
+  const fixture = engineFixture(options);
+  const { kinds, problems } = readAbstractKinds(parse(declared));
+  expect(problems).toEqual([]);
+  await fixture.declare(redis(), mysql(), redis('west'));
+  await fixture.sync(redises, [
+    made({ name: 'a', spec: { version: '7', shards: [{ replicas: 2 }, { replicas: 1 }] }, status: { state: 'OK' } }),
+    made({ name: 'b', spec: { version: '6' }, status: { state: 'odd' } }),
+  ]);
+  await fixture.sync(mysqls, [
+    made({ name: 'a', spec: { image: { tag: '8' }, size: 3 }, status: { phase: 'Running' } }),
+    made({ name: 'h', metadata: { labels: { hidden: 'yes' } }, spec: { size: 1 } }),
+  ]);
+  await fixture.sync(redises, [made({ name: 'w', spec: { version: '7' } })], 'west');
+  const abstract = new AbstractKinds({ kinds, writer: fixture.writer(), clock: systemClock, log: silentLogger });
+  fixture.writer().onCommit(({ kindIds }) => abstract.wake(kindIds, false));
+  const stop = new AbortController();
+  const running = abstract.run(stop.signal);
+  onTestFinished(async () => {
+    stop.abort();
+    await running;
+  });
+  await eventually(async () => {
+    await fixture.engine.refreshCatalog();
+    const states = fixture
+      .writer()
+      .states()
+      .filter(({ handle }) => handle.key === 'appinstances.abstract');
+    expect(states.map(({ synced }) => synced)).toEqual([true, true, true]);
+    const { data } = await fixture.query('{ appInstances { totalCount } }');
+    expect(data?.appInstances?.totalCount ?? null).toBe(visible);
+  });
+  return fixture;
+}
+
+test('two members of two clusters are one list', async () => {
+  const { query } = await world();
+  const { data, errors } = await query(
+    '{ appInstances(orderBy: [{ path: "version" }, { path: "metadata.name", direction: DESC }]) { nodes { cluster member kind metadata { name } engine version replicas state address health { status source } } } }',
+  );
+  expect(errors).toEqual([]);
+  const health = { status: 'Current', source: 'CONVENTION' };
+  expect(data.appInstances.nodes).toEqual([
+    {
+      cluster: 'east',
+      member: redises,
+      kind: 'AppInstance',
+      metadata: { name: 'b' },
+      engine: 'redis',
+      version: '6',
+      replicas: 0,
+      state: null,
+      address: 'b.default',
+      health: { status: 'Unknown', source: 'CONVENTION' },
+    },
+    {
+      cluster: 'west',
+      member: redises,
+      kind: 'AppInstance',
+      metadata: { name: 'w' },
+      engine: 'redis',
+      version: '7',
+      replicas: 0,
+      state: null,
+      address: 'w.default',
+      health: { status: 'Current', source: 'DEFAULT' },
+    },
+    {
+      cluster: 'east',
+      member: redises,
+      kind: 'AppInstance',
+      metadata: { name: 'a' },
+      engine: 'redis',
+      version: '7',
+      replicas: 3,
+      state: 'up',
+      address: 'a.default',
+      health: { status: 'Current', source: 'CONVENTION' },
+    },
+    {
+      cluster: 'east',
+      member: mysqls,
+      kind: 'AppInstance',
+      metadata: { name: 'a' },
+      engine: 'mysql',
+      version: '8',
+      replicas: 3,
+      state: 'up',
+      address: null,
+      health,
+    },
+  ]);
+});
+
+test('filters, counts, groups, facets and pages are those of one list', async () => {
+  const { query } = await world();
+  const { data, errors } = await query(`{
+    east: appInstances(filter: { clusters: ["east"], state: { eq: "up" } }) { totalCount nodes { member object { kind metadata { name } ... on ExampleComRedis { spec { version } } } } }
+    unknown: appInstances(filter: { engine: { exists: false } }) { totalCount }
+    groups: appInstances { aggregate { groups(by: ["cluster", "engine"]) { keys aggregate { count } } } }
+    member: appInstances(filter: { member: { eq: "mysqls.example.com" } }) { nodes { metadata { name } version } scope { cluster all } }
+    health: appInstances(filter: { health: { status: { ne: Current } } }) { nodes { health { status reason } } }
+    any: objects(kinds: ["*"]) { totalCount }
+    only: objects(kinds: ["*.abstract"]) { totalCount nodes { kind } }
+  }`);
+  expect(errors).toEqual([]);
+  expect(data.east).toEqual({
+    totalCount: 2,
+    nodes: [
+      { member: mysqls, object: { kind: 'MySQL', metadata: { name: 'a' } } },
+      { member: redises, object: { kind: 'Redis', metadata: { name: 'a' }, spec: { version: '7' } } },
+    ],
+  });
+  expect(data.unknown.totalCount).toBe(0);
+  expect(data.groups.aggregate.groups).toEqual([
+    { keys: ['east', 'mysql'], aggregate: { count: 1 } },
+    { keys: ['east', 'redis'], aggregate: { count: 2 } },
+    { keys: ['west', 'redis'], aggregate: { count: 1 } },
+  ]);
+  expect(data.member.nodes).toEqual([{ metadata: { name: 'a' }, version: '8' }]);
+  expect(data.health.nodes).toEqual([{ health: { status: 'Unknown', reason: 'Odd' } }]);
+  expect(data.any.totalCount).toBe(5);
+  expect(data.only.totalCount).toBe(4);
+});
+
+test('pages of two go through all objects in one order, both ways', async () => {
+  const { query } = await world();
+  const page = async (args: string) =>
+    (
+      await query(
+        `{ appInstances(orderBy: [{ path: "version", direction: DESC }], ${args}) { pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nodes { metadata { name } engine } } }`,
+      )
+    ).data.appInstances;
+  const first = await page('first: 2');
+  const second = await page(`first: 2, after: ${JSON.stringify(first.pageInfo.endCursor)}`);
+  expect(first.pageInfo.hasNextPage).toBe(true);
+  expect(second.pageInfo.hasNextPage).toBe(false);
+  const all = (await page('first: 10')).nodes;
+  expect([...first.nodes, ...second.nodes]).toEqual(all);
+  const back = await page(`last: 2, before: ${JSON.stringify(second.pageInfo.startCursor)}`);
+  expect(back.nodes).toEqual(first.nodes);
+});
+
+test('changes of members are changes of the list', async () => {
+  const { subscribe, apply, query } = await world();
+  const events = await subscribe(
+    `subscription { list: appInstanceChanges(filter: { state: { eq: "down" } }, snapshot: false) { phase changes { type object { cluster member version state metadata { name } object { kind } } } removedIds } }`,
+  );
+  const next = async () => JSON.parse(JSON.stringify((await events.next()).value)).data.list;
+  expect((await next()).phase).toBe('SYNCED');
+  apply(redises, 'MODIFIED', made({ name: 'b', spec: { version: '6.1' }, status: { state: 'BAD' } }));
+  expect((await next()).changes).toEqual([
+    {
+      type: 'ADDED',
+      object: {
+        cluster: 'east',
+        member: redises,
+        version: '6.1',
+        state: 'down',
+        metadata: { name: 'b' },
+        object: { kind: 'Redis' },
+      },
+    },
+  ]);
+  // A change of what the list does not show is none.
+  apply(redises, 'MODIFIED', made({ name: 'b', spec: { version: '6.1', memory: 5 }, status: { state: 'BAD' } }));
+  apply(mysqls, 'MODIFIED', made({ name: 'h', spec: { size: 1 }, status: { phase: 'Odd' } }));
+  expect((await next()).changes.map(({ object }: { object: { member: string } }) => object.member)).toEqual([mysqls]);
+  apply(redises, 'DELETED', made({ name: 'b', spec: { version: '6.1' }, status: { state: 'BAD' } }));
+  const gone = await next();
+  expect(gone.changes[0].type).toBe('REMOVED');
+  const { data } = await query('{ appInstances { totalCount nodes { metadata { name } } } }');
+  expect(data.appInstances.totalCount).toBe(4);
+});
+
+test('a caller sees the rows of the members that they may see, and scope names the others', async () => {
+  const some: Scope = {
+    rows: 'some',
+    clusters: new Map([['east', { namespaces: new Set(['other']), names: new Map() }]]),
+  };
+  const scopes = { id: 'test', of: (key: string) => (key === redises ? allRows : key === mysqls ? some : noRows) };
+  const { query, apply, subscribe } = await world({ engine: { rights: fixedRights(() => scopes) } }, 3);
+  const list = '{ appInstances { totalCount nodes { member object { kind } } scope { cluster all namespaces } } }';
+  const { data, errors } = await query(list);
+  expect(errors).toEqual([]);
+  expect(data.appInstances.nodes.map(({ member }: { member: string }) => member)).toEqual([redises, redises, redises]);
+  expect(data.appInstances.scope).toEqual([
+    { cluster: `east/${mysqls}`, all: false, namespaces: ['other'] },
+    { cluster: `east/${redises}`, all: true, namespaces: [] },
+    { cluster: `west/${redises}`, all: true, namespaces: [] },
+  ]);
+  const events = await subscribe(
+    'subscription { list: appInstanceChanges(snapshot: false) { phase changes { object { member } } } }',
+  );
+  const next = async () => JSON.parse(JSON.stringify((await events.next()).value)).data.list;
+  expect((await next()).phase).toBe('SYNCED');
+  apply(mysqls, 'MODIFIED', made({ name: 'a', spec: { size: 9 } }));
+  apply(mysqls, 'ADDED', made({ name: 'o', namespace: 'other', spec: { size: 9 } }));
+  expect((await next()).changes).toEqual([{ object: { member: mysqls } }]);
+  expect((await query(list)).data.appInstances.totalCount).toBe(4);
+});
+
+test('a caller who may see no member is refused', async () => {
+  const scopes = { id: 'none', of: () => noRows };
+  const { query } = await world({ engine: { rights: fixedRights(() => scopes) } }, null);
+  const { errors } = await query('{ appInstances { totalCount } }');
+  expect(errors.map((error) => codeOf(error.originalError))).toEqual(['FORBIDDEN']);
+});
