@@ -2,12 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { messageOf, PortolanError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
 import { readSmallFile } from '../base/read-small-file.ts';
+import { ReloadedFiles } from '../base/reloaded-files.ts';
 import type { Config } from '../config/options.ts';
 import type { AbstractKindsDocument } from '../ingest/context/declared-abstract-kinds.ts';
 import type { HealthDocument } from '../ingest/context/declared-health-rules.ts';
 import type { RelationDocument, RelationTexts } from '../ingest/context/declared-relations.ts';
 
+/** Milliseconds between two looks at a file that may change. */
+const lookMs = 5000;
 const shippedText = (name: string): string => readFileSync(new URL(`../../schema/${name}`, import.meta.url), 'utf8');
 
 /** @throws PortolanError CONFIGURATION if the file cannot be read, or is not YAML. A wrong declaration in it costs that relation only. */
@@ -38,11 +42,39 @@ export function healthDocuments({ healthRules: file }: Pick<Config, 'healthRules
     : [{ file, text: textOf('--health-rules', file), source: 'CONFIGURED' }, shipped];
 }
 
-/** @throws PortolanError CONFIGURATION if the file cannot be read, or is not YAML. A wrong part of it costs that part only. */
-export function abstractKindsDocument({
-  abstractKinds: file,
-}: Pick<Config, 'abstractKinds'>): AbstractKindsDocument | null {
-  return file === undefined ? null : { file, text: textOf('--abstract-kinds', file) };
+/** The file of `--abstract-kinds`, which is read again when it changes. */
+export class AbstractKindsFile {
+  readonly #file: string;
+  readonly #files: ReloadedFiles<string>;
+  readonly #timer: NodeJS.Timeout;
+
+  /**
+   * @param changed called with a changed document. A wrong part of it costs that part only.
+   * @throws PortolanError CONFIGURATION if the file cannot be read, or is not YAML
+   */
+  constructor(file: string, log: Logger, changed: (document: AbstractKindsDocument) => void) {
+    this.#file = file;
+    this.#files = new ReloadedFiles({
+      what: 'abstract kinds',
+      files: [{ flag: '--abstract-kinds', path: file }],
+      load: ([text = '']) => {
+        parse(text);
+        return text;
+      },
+      changed: () => changed(this.document),
+      log,
+    });
+    this.#timer = setInterval(() => void this.#files.look(), lookMs);
+    this.#timer.unref();
+  }
+
+  get document(): AbstractKindsDocument {
+    return { file: this.#file, text: this.#files.current };
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
 }
 
 /** The configuration as it holds for the demo world, whose definitions declare relations. */

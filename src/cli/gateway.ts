@@ -22,7 +22,7 @@ import { type SealMemory, sealMemory } from '../store/file/file-seal.ts';
 import { openReader, type PooledReader } from '../store/read/reader.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import { acceptedCredentials } from './access.ts';
-import { abstractKindsDocument, healthDocuments, relationTexts } from './declaration-files.ts';
+import { AbstractKindsFile, healthDocuments, relationTexts } from './declaration-files.ts';
 import { requiredKeys } from './options/credential-kinds.ts';
 import type { ServingConfig, startServing } from './serving.ts';
 import { Shutdown } from './shutdown.ts';
@@ -101,7 +101,7 @@ export async function startGateway(
   try {
     const file = storeFile(config, shutdown);
     const parts = { file, seal: sealMemory(), sizes, shutdown };
-    const opening = openIngest(config, clusters, parts);
+    const opening = openIngest(config, clusters, { ...parts, log });
     const reader = openReaders(config, opening, { ...parts, log });
     const starting = startServers(config, {
       clusters,
@@ -191,9 +191,15 @@ function storeOptions(
 function openIngest(
   config: GatewayConfig,
   clusters: readonly ClusterOptions[],
-  { file, seal, sizes, shutdown }: StoreParts,
+  { file, seal, sizes, shutdown, log }: StoreParts & { readonly log: Logger },
 ): Promise<IngestHandle> {
-  const abstractKinds = abstractKindsDocument(config);
+  const abstractKinds =
+    config.abstractKinds === undefined
+      ? null
+      : new AbstractKindsFile(config.abstractKinds, log, (document) => {
+          void whenOpen(opening, (ingest) => ingest.declareAbstractKinds(document));
+        });
+  if (abstractKinds !== null) shutdown.add(() => abstractKinds.close());
   const opening = startIngest({
     file,
     seal,
@@ -209,7 +215,7 @@ function openIngest(
     redact: config.redact,
     relations: relationTexts(config),
     healthRules: healthDocuments(config),
-    ...(abstractKinds === null ? {} : { abstractKinds }),
+    ...(abstractKinds === null ? {} : { abstractKinds: abstractKinds.document }),
     logLevel: config.logLevel,
     ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
     store: storeOptions(config, sizes),

@@ -69,6 +69,8 @@ abstractKinds:
           state: { of: status.phase, map: { Running: up }, otherwise: down }
 `;
 
+let declare: (document: string) => void = () => {};
+
 /** @param visible the number of objects that the caller sees; null for a caller who is refused */
 async function world(options: FixtureOptions = {}, visible: number | null = 4): Promise<EngineFixture> {
   const fixture = engineFixture(options);
@@ -84,10 +86,12 @@ async function world(options: FixtureOptions = {}, visible: number | null = 4): 
     made({ name: 'h', metadata: { labels: { hidden: 'yes' } }, spec: { size: 1 } }),
   ]);
   await fixture.sync(redises, [made({ name: 'w', spec: { version: '7' } })], 'west');
-  const abstract = new AbstractKinds({ kinds, writer: fixture.writer(), clock: systemClock, log: silentLogger });
+  const abstract = new AbstractKinds({ writer: fixture.writer(), clock: systemClock, log: silentLogger });
+  abstract.declare(kinds);
   fixture.writer().onCommit(({ kindIds }) => abstract.wake(kindIds, false));
   const stop = new AbortController();
   const running = abstract.run(stop.signal);
+  declare = (document) => abstract.declare(readAbstractKinds(parse(document)).kinds);
   onTestFinished(async () => {
     stop.abort();
     await running;
@@ -185,8 +189,8 @@ test('filters, counts, groups, facets and pages are those of one list', async ()
   });
   expect(data.unknown.totalCount).toBe(0);
   expect(data.groups.aggregate.groups).toEqual([
-    { keys: ['east', 'mysql'], aggregate: { count: 1 } },
     { keys: ['east', 'redis'], aggregate: { count: 2 } },
+    { keys: ['east', 'mysql'], aggregate: { count: 1 } },
     { keys: ['west', 'redis'], aggregate: { count: 1 } },
   ]);
   expect(data.member.nodes).toEqual([{ metadata: { name: 'a' }, version: '8' }]);
@@ -277,4 +281,78 @@ test('a caller who may see no member is refused', async () => {
   const { query } = await world({ engine: { rights: fixedRights(() => scopes) } }, null);
   const { errors } = await query('{ appInstances { totalCount } }');
   expect(errors.map((error) => codeOf(error.originalError))).toEqual(['FORBIDDEN']);
+});
+
+test('a member that is listed again is derived again', async () => {
+  const { query, sync } = await world();
+  await sync(redises, [made({ name: 'new', spec: { version: '9' }, status: { state: 'OK' } })]);
+  await eventually(async () => {
+    const { data } = await query(
+      '{ appInstances(filter: { engine: { eq: "redis" } }) { nodes { cluster metadata { name } } } }',
+    );
+    expect(data?.appInstances.nodes).toEqual([
+      { cluster: 'east', metadata: { name: 'new' } },
+      { cluster: 'west', metadata: { name: 'w' } },
+    ]);
+  });
+});
+
+test('a changed file changes columns, members and kinds while the gateway runs', async () => {
+  const { query, engine, writer } = await world();
+  declare(`
+abstractKinds:
+  - name: appInstances
+    type: AppInstance
+    columns: { engine: String, major: Int64 }
+    members:
+      - { resource: redises.example.com, columns: { engine: { value: cache }, major: spec.version } }
+  - name: databases
+    columns: { size: Quantity }
+    members:
+      - { resource: mysqls.example.com, columns: { size: spec.size } }
+      - { resource: nothing.example.com, columns: { size: spec.size } }
+`);
+  await eventually(async () => {
+    await engine.refreshCatalog();
+    const { data, errors } = await query(
+      '{ appInstances(orderBy: [{ path: "major" }]) { nodes { engine major } } databases { nodes { size metadata { name } } } }',
+    );
+    expect(errors).toEqual([]);
+    expect(data.appInstances.nodes).toEqual([6, 7, 7].map((major) => ({ engine: 'cache', major })));
+    expect(data.databases.nodes.map(({ size }: { size: unknown }) => size)).toEqual(['3', '1']);
+  });
+  declare('abstractKinds: []');
+  await eventually(async () => {
+    expect(
+      writer()
+        .states()
+        .filter(({ described }) => described.resource.group === 'abstract'),
+    ).toEqual([]);
+    await engine.refreshCatalog();
+    expect(engine.source.generation().kinds(['*']).map(({ key }) => key)).toEqual([mysqls, redises]);
+  });
+});
+
+test('a gateway that starts on the file continues where the earlier one ended', async () => {
+  const { query, apply, writer } = await world();
+  const objectsOf = () =>
+    writer()
+      .states()
+      .map(({ handle, objects }) => [handle.cluster, handle.key, objects]);
+  const before = objectsOf();
+  const abstract = new AbstractKinds({ writer: writer(), clock: systemClock, log: silentLogger });
+  abstract.declare(readAbstractKinds(parse(declared)).kinds);
+  const revision = writer().revision();
+  const stop = new AbortController();
+  const running = abstract.run(stop.signal);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  stop.abort();
+  await running;
+  expect(objectsOf()).toEqual(before);
+  expect(writer().revision()).toBe(revision);
+  apply(redises, 'MODIFIED', made({ name: 'a', spec: { version: '8' } }));
+  await eventually(async () => {
+    const { data } = await query('{ appInstances(filter: { version: { eq: "8" } }) { totalCount } }');
+    expect(data.appInstances.totalCount).toBe(2);
+  });
 });

@@ -1,7 +1,7 @@
 /** Describes an abstract kind in one cluster and of one member, as if an API server served it. */
 import { abstractGroup } from '../groups/api-group.ts';
 import type { DescribedResource } from '../resources/catalog.ts';
-import type { Field, FieldTree } from '../tree/field-tree.ts';
+import type { Field } from '../tree/field-tree.ts';
 import { objectMetaKey, sharedShapes } from '../tree/shared-shapes.ts';
 import { hashText, structureHash } from '../tree/structure-hash.ts';
 import { type AbstractKind, type Column, type Member, memberCluster } from './abstract-kind.ts';
@@ -11,13 +11,6 @@ const own: readonly Column[] = [
   { name: 'cluster', type: 'String', description: 'The cluster of the object.' },
   { name: 'member', type: 'String', description: 'The resource of the object, such as redises.cache.example.com.' },
 ];
-
-const rootPrefix = 'abstract.';
-
-/** Is it the tree of an abstract kind? */
-export function isAbstractTree({ root }: Pick<FieldTree, 'root'>): boolean {
-  return root.startsWith(rootPrefix);
-}
 
 /** The resourceKey of an abstract kind. */
 export function abstractKey({ name }: Pick<AbstractKind, 'name'>): string {
@@ -36,7 +29,7 @@ export function describeAbstractKind(kind: AbstractKind, cluster: string, member
     ),
     { name: 'metadata', type: { kind: 'object' as const, shape: objectMetaKey } },
   ].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const root = `${rootPrefix}${type}`;
+  const root = type;
   const tree = { root, shapes: { [root]: { key: root, path: [], fields }, ...Object.fromEntries(sharedShapes) } };
   return {
     cluster: memberCluster(cluster, member.resource),
@@ -62,7 +55,7 @@ export function describeAbstractKind(kind: AbstractKind, cluster: string, member
       priority: at < 8 ? 0 : 1,
       path: column.name,
     })),
-    promoted: [...own, ...columns].slice(0, 14).map((column) => ({ path: pathText(column.name), type: column.type })),
+    promoted: [...own, ...columns].slice(0, 16).map((column) => ({ path: pathText(column.name), type: column.type })),
     redacted: [],
     diagnostics: [],
   };

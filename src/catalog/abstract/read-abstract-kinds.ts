@@ -35,10 +35,24 @@ const pathOfSource = z.string().transform((text, context): string => {
 });
 
 function source(depth: number): z.ZodType<Source> {
-  const path = pathOfSource.transform((text): Source => ({ path: text }));
   const value = z.strictObject({ value: scalar });
-  if (depth === 0) return z.union([path, value]) as unknown as z.ZodType<Source>;
-  const inner = source(depth - 1);
+  const forms =
+    depth === 0
+      ? value
+      : z.union(
+          [value, ...nested(source(depth - 1))],
+          'must be a path, or one of value, firstOf, concat, and of with map',
+        );
+  // A text that is no path is told what is wrong with it.
+  return z.unknown().transform((given, context): Source => {
+    const read = typeof given === 'string' ? pathOfSource.safeParse(given) : forms.safeParse(given);
+    if (read.success) return typeof read.data === 'string' ? { path: read.data } : (read.data as Source);
+    for (const { message, path } of read.error.issues) context.addIssue({ code: 'custom', message, path: [...path] });
+    return z.NEVER;
+  });
+}
+
+function nested(inner: z.ZodType<Source>) {
   const several = z.array(inner).min(1).max(most.sources);
   const map = z
     .record(z.string(), scalar)
@@ -46,16 +60,11 @@ function source(depth: number): z.ZodType<Source> {
     .transform((entries) =>
       Object.fromEntries(Object.entries(entries).map(([from, to]): [string, Scalar] => [from.toLowerCase(), to])),
     );
-  return z.union(
-    [
-      path,
-      value,
-      z.strictObject({ firstOf: several }),
-      z.strictObject({ concat: several }),
-      z.strictObject({ of: inner, map, otherwise: scalar.optional() }),
-    ],
-    'must be a path, or one of value, firstOf, concat, and of with map',
-  ) as unknown as z.ZodType<Source>;
+  return [
+    z.strictObject({ firstOf: several }),
+    z.strictObject({ concat: several }),
+    z.strictObject({ of: inner, map, otherwise: scalar.optional() }),
+  ] as const;
 }
 
 const name = z

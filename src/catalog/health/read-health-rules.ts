@@ -31,7 +31,7 @@ export interface ReadHealthRules {
 const most = { rules: 2000, cases: 64, tests: 8, values: 64 } as const;
 
 /** The path of a body, in canonical spelling. */
-export const pathText = z.string().transform((text, context): string => {
+const pathText = z.string().transform((text, context): string => {
   try {
     const path = parsePath(text);
     if (!isDerived(path) && path.fold === undefined) return path.text;

@@ -5,24 +5,23 @@
  *   { path: "status.used[\"pods\"]", gte: "status.hard[\"pods\"]", times: 0.8 }
  */
 import { PortolanError } from '../../base/errors.ts';
-import type { FieldTree } from '../../catalog/tree/field-tree.ts';
 import { checkComparedLeaves, type ValueOperator } from '../../catalog/values/compare-values.ts';
 import { conjunction, negation } from '../../query/plan/comparison.ts';
 import type { Filter, LeafPath } from '../../query/plan/filter.ts';
 import { entriesOf, refuse } from '../../reads/paths/filter-values.ts';
-import { leafIn, pathIn } from '../../reads/paths/kinds-path.ts';
+import { leafIn, type PathKind, pathIn } from '../../reads/paths/kinds-path.ts';
 
 /**
- * The filter of one CompareFilter, on kinds with these trees.
+ * The filter of one CompareFilter, on these kinds.
  * @throws PortolanError BAD_USER_INPUT for an unknown path, a path through lists, and leaves that cannot be compared.
  */
-export function compareConditions(value: unknown, place: string, trees: readonly FieldTree[]): Filter {
+export function compareConditions(value: unknown, place: string, kinds: readonly PathKind[]): Filter {
   const { path, times, ...operators } = Object.fromEntries(entriesOf(value, place));
-  const left = leafAt(trees, path, `${place}.path`);
+  const left = leafAt(kinds, path, `${place}.path`);
   const factor = timesOf(times, `${place}.times`);
   return conjunction(
     entriesOf(operators, place).map(([operator, written]): Filter => {
-      const right = leafAt(trees, written, `${place}.${operator}`);
+      const right = leafAt(kinds, written, `${place}.${operator}`);
       const problem = checkComparedLeaves({ left: left.type, right: right.type, times: factor });
       if (problem !== null)
         refuse(`${place}.${operator}`, `compares ${left.path.text} with ${right.path.text}: ${problem}`);
@@ -33,9 +32,9 @@ export function compareConditions(value: unknown, place: string, trees: readonly
   );
 }
 
-function leafAt(trees: readonly FieldTree[], written: unknown, place: string): LeafPath {
+function leafAt(kinds: readonly PathKind[], written: unknown, place: string): LeafPath {
   if (typeof written !== 'string') return refuse(place, 'is null; name a path');
-  const found = pathIn(trees, written, 'some');
+  const found = pathIn(kinds, written, 'some');
   if (found.many || found.path.fold !== undefined) {
     throw new PortolanError(
       'BAD_USER_INPUT',

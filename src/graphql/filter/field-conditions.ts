@@ -29,11 +29,10 @@ export type FilteredKind = Pick<CatalogKind, 'key' | 'resource' | 'tree'>;
 export function fieldConditions(text: string, place: string, kinds: readonly FilteredKind[]): Filter {
   const requirements = parseFieldSelector(text);
   if (requirements.length === 0) return everything;
-  const trees = kinds.map(({ tree }) => tree);
   const builtIn = kinds.filter(({ resource }) => isOwnGroup(resource.group));
   return conjunction(
     requirements.map(({ path: written, value, negated }) => {
-      const found = pathIn(trees, written, 'some');
+      const found = pathIn(kinds, written, 'some');
       const path = leafIn('A field selector', found);
       const type = found.type.kind === 'leaf' ? found.type.type : 'JSON';
       const ofBuiltIn = (): Filter => equalToZeroable(path, type, value, place);

@@ -1,10 +1,10 @@
 /** Conditions by path: they reach values without a typed filter field, mainly free JSON. */
 import type { ResolvedPath } from '../../catalog/paths/resolve-path.ts';
-import type { FieldTree, LeafType } from '../../catalog/tree/field-tree.ts';
+import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { conjunction } from '../../query/plan/comparison.ts';
 import { type Filter, isTextOperator } from '../../query/plan/filter.ts';
 import { entriesOf, refuse } from '../../reads/paths/filter-values.ts';
-import { leafIn, pathIn } from '../../reads/paths/kinds-path.ts';
+import { leafIn, type PathKind, pathIn } from '../../reads/paths/kinds-path.ts';
 import { type FilterClock, leafConditions } from '../../reads/paths/leaf-conditions.ts';
 
 function typeOf({ type }: ResolvedPath): LeafType {
@@ -14,12 +14,12 @@ function typeOf({ type }: ResolvedPath): LeafType {
 const withText: ReadonlySet<LeafType> = new Set(['String', 'IP', 'IntOrString', 'JSON']);
 
 /**
- * The filter of one PathFilter, on kinds with these trees. A list or an object supports only `exists`.
+ * The filter of one PathFilter, on these kinds. A list or an object supports only `exists`.
  * @throws PortolanError BAD_USER_INPUT for an unknown path, and for an operator that its type does not support.
  */
-export function pathConditions(value: unknown, place: string, trees: readonly FieldTree[], clock: FilterClock): Filter {
+export function pathConditions(value: unknown, place: string, kinds: readonly PathKind[], clock: FilterClock): Filter {
   const { path: written, ...operators } = Object.fromEntries(entriesOf(value, place));
-  const found = pathIn(trees, String(written), 'some');
+  const found = pathIn(kinds, String(written), 'some');
   const entries = entriesOf(operators, place);
   if (entries.every(([name]) => name === 'exists')) {
     return conjunction(

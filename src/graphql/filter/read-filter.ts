@@ -15,7 +15,6 @@ import { abstractGroup } from '../../catalog/groups/api-group.ts';
 import { mostTerms, searchTerms } from '../../catalog/paths/search-text.ts';
 import type { Catalog, CatalogKind } from '../../catalog/resources/catalog.ts';
 import { referencePlaces } from '../../catalog/resources/reference-places.ts';
-import type { FieldTree } from '../../catalog/tree/field-tree.ts';
 import { type Path, type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { checkFilter } from '../../query/plan/check-filter.ts';
@@ -65,11 +64,9 @@ export function filterFrom(type: GraphQLInputObjectType, value: unknown, context
 
 class FilterReader {
   readonly #context: FilterContext;
-  readonly #trees: readonly FieldTree[];
 
   constructor(context: FilterContext) {
     this.#context = context;
-    this.#trees = context.kinds.map(({ tree }) => tree);
   }
 
   /** `base` is the path of the fields of `type`, relative to the object or to the element of a list. */
@@ -113,9 +110,9 @@ class FilterReader {
       case 'conditions':
         return this.#each(value, place, (item, here) => this.#condition(item, here));
       case 'paths':
-        return this.#each(value, place, (item, here) => pathConditions(item, here, this.#trees, this.#context));
+        return this.#each(value, place, (item, here) => pathConditions(item, here, this.#context.kinds, this.#context));
       case 'compare':
-        return this.#each(value, place, (item, here) => compareConditions(item, here, this.#trees));
+        return this.#each(value, place, (item, here) => compareConditions(item, here, this.#context.kinds));
       case 'usedBy': {
         const used: Filter = { kind: 'used', of: this.#context.kinds.map(hopEnd), weak: this.#context.weakPlaces() };
         return conjunction(

@@ -25,7 +25,6 @@ import type { ResourceHandle } from '../../store/types/progress.ts';
 import type { Writer } from '../../store/types/writer.ts';
 
 interface DeriverContext {
-  readonly kinds: readonly AbstractKind[];
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: Logger;
@@ -48,6 +47,7 @@ const retryMs = 5000;
 
 export class AbstractKinds {
   readonly #context: DeriverContext;
+  #kinds: readonly AbstractKind[] = [];
   #collections: readonly Collection[] = [];
   #outdated = true;
   /** The kinds with commits since the last look. */
@@ -56,6 +56,13 @@ export class AbstractKinds {
 
   constructor(context: DeriverContext) {
     this.#context = context;
+  }
+
+  /** Derives the objects of these kinds from now on, and drops all others. */
+  declare(kinds: readonly AbstractKind[]): void {
+    this.#kinds = kinds;
+    this.#outdated = true;
+    this.#woken.resolve();
   }
 
   /** Call after each commit. @param catalogChanged collections may have come or gone */
@@ -91,7 +98,7 @@ export class AbstractKinds {
     this.#changed.clear();
     if (all) {
       this.#outdated = false;
-      await this.#declare();
+      await this.#declareAll();
     }
     const { members } = this.#context.writer;
     for (const collection of this.#collections) {
@@ -101,11 +108,11 @@ export class AbstractKinds {
   }
 
   /** Declares the collections that there should be, and drops the others. */
-  async #declare(): Promise<void> {
-    const { kinds, writer } = this.#context;
+  async #declareAll(): Promise<void> {
+    const { writer } = this.#context;
     const states = writer.states();
     const wanted = new Map<string, Collection>();
-    for (const kind of kinds) {
+    for (const kind of this.#kinds) {
       const key = abstractKey(kind);
       for (const member of kind.members) {
         const clusters = new Set(

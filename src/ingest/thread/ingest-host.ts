@@ -23,7 +23,7 @@ import type { StoreTrouble } from '../../store/types/store-fault.ts';
 import type { StoreWriter } from '../../store/write/writer.ts';
 import { ClusterSupervisor } from '../cluster/supervisor.ts';
 import { defaultSupervisorSettings } from '../cluster/supervisor-settings.ts';
-import { declaredAbstractKinds } from '../context/declared-abstract-kinds.ts';
+import { type AbstractKindsDocument, declaredAbstractKinds } from '../context/declared-abstract-kinds.ts';
 import { declaredHealthRules } from '../context/declared-health-rules.ts';
 import { declaredRelations } from '../context/declared-relations.ts';
 import { type IngestProgress, sumProgress } from '../context/progress.ts';
@@ -96,9 +96,8 @@ export class IngestHost {
     this.#healthRules = declaredHealthRules(options.healthRules ?? []);
     for (const { problems } of this.#healthRules)
       for (const problem of problems) log.error({ problem }, 'a health rule is left out');
-    const abstract = options.abstractKinds === undefined ? null : declaredAbstractKinds(options.abstractKinds);
-    for (const problem of abstract?.problems ?? []) log.error({ problem }, 'a part of an abstract kind is left out');
-    this.#abstractKinds = new AbstractKinds({ kinds: abstract?.kinds ?? [], writer: context.writer, clock, log });
+    this.#abstractKinds = new AbstractKinds({ writer: context.writer, clock, log });
+    if (options.abstractKinds !== undefined) this.declareAbstractKinds(options.abstractKinds);
     this.#started = options.clusters.map((cluster) => this.#supervisorOf(cluster));
     this.#awaitsRegistration = options.awaitsRegistration ?? false;
     this.#registered = new RegisteredSupervisors({
@@ -218,6 +217,13 @@ export class IngestHost {
     if (clusters !== null) await this.#registered.replace(clusters, started);
     this.#awaitsRegistration = false;
     this.#planProgress();
+  }
+
+  /** Uses the abstract kinds of this document from now on. */
+  declareAbstractKinds(document: AbstractKindsDocument): void {
+    const { kinds, problems } = declaredAbstractKinds(document);
+    for (const problem of problems) this.#context.log.error({ problem }, 'a part of an abstract kind is left out');
+    this.#abstractKinds.declare(kinds);
   }
 
   /** Gives a path that queries use a column. Never throws: queries also work without the column. */

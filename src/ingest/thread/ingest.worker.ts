@@ -5,6 +5,7 @@
  *   opened -> lost (src/store/file/fault-watch.ts) -> the parent is told -> ingest stops -> a file is made anew, again and again until it
  *          can be -> ingest starts on it, as after a start without a file
  */
+
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Backoff, type BackoffBounds } from '../../base/backoff.ts';
@@ -15,6 +16,7 @@ import { must } from '../../base/must.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
 import type { StoreTrouble } from '../../store/types/store-fault.ts';
 import { openWriter, type StoreWriter } from '../../store/write/writer.ts';
+import type { AbstractKindsDocument } from '../context/declared-abstract-kinds.ts';
 import { type IngestProgress, lostProgress, sumProgress } from '../context/progress.ts';
 import { IngestHost } from './ingest-host.ts';
 import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
@@ -35,6 +37,8 @@ let running: { readonly host: IngestHost; readonly writer: StoreWriter } | null 
 let closing = false;
 /** The stores that were lost. */
 let lost: { readonly count: number; readonly last: StoreTrouble } | undefined;
+/** The newest file with abstract kinds; undefined before a change. */
+let abstractKinds: AbstractKindsDocument | undefined;
 /** The newest `register`; undefined before the first. */
 let registration: Extract<ParentMessage, { type: 'register' }> | undefined;
 
@@ -50,7 +54,15 @@ function opened(reason: string | null): IngestHost {
     lost: reason,
     ...(options.seal === undefined ? {} : { seal: options.seal }),
   });
-  const context = { options, writer, open, post, clock: systemClock, random: Math.random, log };
+  const context = {
+    options: abstractKinds === undefined ? options : { ...options, abstractKinds },
+    writer,
+    open,
+    post,
+    clock: systemClock,
+    random: Math.random,
+    log,
+  };
   const host = new IngestHost({ ...context, ...(lost === undefined ? {} : { lost }) });
   writer.onDamage((why) => void rebuild(writer, why));
   running = { host, writer };
@@ -128,7 +140,10 @@ async function close(): Promise<void> {
 port.on('message', (message: ParentMessage) => {
   if (message.type === 'close') void close();
   else if (message.type === 'promote') running?.host.promote(message.use);
-  else if (message.type === 'register') {
+  else if (message.type === 'abstract') {
+    abstractKinds = message.document;
+    running?.host.declareAbstractKinds(message.document);
+  } else if (message.type === 'register') {
     registration = message;
     void register();
   }

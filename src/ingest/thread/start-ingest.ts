@@ -3,6 +3,7 @@
  *
  *   startIngest -> the store is open -> wake, progress, catalog -> close: at most `closeMs`, then the thread is terminated
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { messageOf, PortolanError } from '../../base/errors.ts';
@@ -10,6 +11,7 @@ import type { RegisteredCluster } from '../../kube/discovery/cluster-secret.ts';
 import type { CommittedChanges } from '../../store/types/change.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
 import type { FileDamage } from '../../store/types/store-fault.ts';
+import type { AbstractKindsDocument } from '../context/declared-abstract-kinds.ts';
 import { type IngestProgress, sumProgress } from '../context/progress.ts';
 import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
@@ -35,6 +37,8 @@ export interface IngestHandle {
   reportDamage(damage: FileDamage): void;
   /** Reports that queries use this path. It gets a column, or its column stays in use. */
   promote(use: PathUse): void;
+  /** Uses the abstract kinds of this document from now on. */
+  declareAbstractKinds(document: AbstractKindsDocument): void;
   /**
    * Serves these clusters besides those of the start, and drops the others that were registered before. Null if they cannot be known yet.
    * Resolves when the data of the others is gone, or the thread.
@@ -145,6 +149,10 @@ class WorkerHandle implements IngestHandle {
     this.#worker.postMessage({ type: 'register', round, clusters, started } satisfies ParentMessage);
     await Promise.race([done, this.exited]);
     this.#registering.delete(round);
+  }
+
+  declareAbstractKinds(document: AbstractKindsDocument): void {
+    this.#worker.postMessage({ type: 'abstract', document } satisfies ParentMessage);
   }
 
   promote(use: PathUse): void {

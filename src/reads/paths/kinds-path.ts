@@ -1,23 +1,27 @@
 /** Looks up a caller's paths in the queried kinds. */
 
 import { PortolanError } from '../../base/errors.ts';
-import { isAbstractTree } from '../../catalog/abstract/describe-abstract-kind.ts';
+import { abstractGroup } from '../../catalog/groups/api-group.ts';
 import { type ResolvedPath, resolvePath } from '../../catalog/paths/resolve-path.ts';
+import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
 import { healthNames, identityNames, maxPathLength, type Path, parsePath, pathOf } from '../../catalog/tree/path.ts';
 import { objectMetaKey, sharedShapes } from '../../catalog/tree/shared-shapes.ts';
+
+/** What is known of a kind whose path is looked up. */
+export type PathKind = Pick<CatalogKind, 'tree' | 'resource'>;
 
 /**
  * Resolves a path. `cluster` and `id` are parts of each object's identity. `every`: all trees must have it. `some`: one tree must have
  * it, and objects of the other kinds have no value there.
  * @throws PortolanError BAD_USER_INPUT for an unknown path, and for one with different types in different kinds.
  */
-export function pathIn(trees: readonly FieldTree[], written: string, needed: 'every' | 'some'): ResolvedPath {
+export function pathIn(kinds: readonly PathKind[], written: string, needed: 'every' | 'some'): ResolvedPath {
   const path = parsePath(written);
   const identity = identityNames.find((name) => name === written);
   // The cluster in the identity of an object of an abstract kind names the member too.
-  if (identity === 'cluster' && trees.length > 0 && trees.every(isAbstractTree))
-    return pathIn(trees, '["cluster"]', needed);
+  if (identity === 'cluster' && kinds.length > 0 && kinds.every(({ resource }) => resource.group === abstractGroup))
+    return pathIn(kinds, '["cluster"]', needed);
   if (identity !== undefined) {
     return {
       type: { kind: 'leaf', type: 'String' },
@@ -28,7 +32,7 @@ export function pathIn(trees: readonly FieldTree[], written: string, needed: 'ev
   refuseHealth(path, written);
   const found: ResolvedPath[] = [];
   let refused: unknown = null;
-  for (const tree of trees) {
+  for (const { tree } of kinds) {
     try {
       found.push(resolvePath(tree, path));
     } catch (error) {

@@ -30,9 +30,8 @@ export function relatedPathIn(
   needed: 'every' | 'some',
   kindOf: KindOf,
 ): RelatedPath {
-  const trees = kinds.map(({ tree }) => tree);
   try {
-    return pathIn(trees, written, needed);
+    return pathIn(kinds, written, needed);
   } catch (error) {
     const [kind] = kinds;
     if (kind === undefined || kinds.length > 1 || codeOf(error) !== 'BAD_USER_INPUT') throw error;
@@ -68,7 +67,7 @@ function throughRelation(kind: CatalogKind, written: string, kindOf: KindOf, dep
 
 function inRelated(kind: CatalogKind, written: string, kindOf: KindOf, depth: number): RelatedPath {
   try {
-    return pathIn([kind.tree], written, 'every');
+    return pathIn([kind], written, 'every');
   } catch (error) {
     if (codeOf(error) !== 'BAD_USER_INPUT') throw error;
     const found = throughRelation(kind, written, kindOf, depth + 1);

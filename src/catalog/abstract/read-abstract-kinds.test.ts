@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { deriverOf } from './derive-object.ts';
+import { readAbstractKinds } from './read-abstract-kinds.ts';
+
+const member = { resource: 'redises.example.com', columns: { version: 'spec.version' } };
+const kind = { name: 'apps', columns: { version: 'String' }, members: [member] };
+const health = { status: 'Current', reason: null, message: null, source: 'DEFAULT' } as const;
+
+describe('a wrong part costs itself only', () => {
+  test.each([
+    ['a kind without a name', { ...kind, name: undefined }, 0, 'number 1'],
+    ['a kind without members', { ...kind, members: [] }, 0, 'members'],
+    ['a name with a capital', { ...kind, name: 'Apps' }, 0, 'lower case'],
+    ['a column of an unknown type', { ...kind, columns: { version: 'String', x: 'Text' } }, 1, 'the column x'],
+    ['a column with the name of a field', { ...kind, columns: { version: 'String', health: 'String' } }, 1, 'health'],
+    ['a member twice', { ...kind, members: [member, member] }, 1, 'twice'],
+    [
+      'a value for no column',
+      { ...kind, members: [{ ...member, columns: { version: 'a', y: 'b' } }] },
+      1,
+      'no such column',
+    ],
+    [
+      'a path that is none',
+      { ...kind, members: [{ ...member, columns: { version: 'a..b' } }] },
+      1,
+      'the value version',
+    ],
+    ['a path into the health', { ...kind, members: [{ ...member, columns: { version: 'health.status' } }] }, 1, 'body'],
+    [
+      'a condition that is none',
+      { ...kind, members: [member, { ...member, resource: 'b.c', where: { a: { like: 1 } } }] },
+      1,
+      'b.c',
+    ],
+  ])('%s', (_, given, kinds, problem) => {
+    const read = readAbstractKinds({ abstractKinds: [given] });
+    expect(read.kinds).toHaveLength(kinds);
+    expect(read.problems.join(' ')).toContain(problem);
+  });
+
+  test('a second kind of a name', () => {
+    const { kinds, problems } = readAbstractKinds({
+      abstractKinds: [kind, { ...kind, name: 'apps' }, { ...kind, name: 'others' }],
+    });
+    expect(kinds.map(({ name, type }) => [name, type])).toEqual([
+      ['apps', 'App'],
+      ['others', 'Other'],
+    ]);
+    expect(problems).toHaveLength(1);
+  });
+
+  test('whatever the document is, it is read without an error', () => {
+    fc.assert(fc.property(fc.jsonValue(), (given) => void readAbstractKinds({ abstractKinds: [given] })));
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (given, body) => {
+        const { kinds } = readAbstractKinds({
+          abstractKinds: [{ ...kind, members: [{ ...member, where: given }, member] }],
+        });
+        for (const each of kinds) for (const one of each.members) deriverOf(each, one)({ cluster: 'c', body, health });
+      }),
+    );
+  });
+});
+
+describe('values become the type of their column', () => {
+  const derived = (type: string, source: unknown, body: object) => {
+    const { kinds, problems } = readAbstractKinds({
+      abstractKinds: [{ name: 'apps', columns: { x: type }, members: [{ resource: 'a.b', columns: { x: source } }] }],
+    });
+    expect(problems).toEqual([]);
+    const [first] = kinds;
+    const [only] = first?.members ?? [];
+    if (first === undefined || only === undefined) throw new Error('there is one member');
+    const made = deriverOf(first, only)({ cluster: 'c', body, health });
+    return JSON.parse(JSON.stringify(made))['x'];
+  };
+  test.each([
+    ['String', 5, '5'],
+    ['String', true, 'true'],
+    ['String', { a: 1 }, undefined],
+    ['Int64', '42', 42],
+    ['Int64', 42, 42],
+    ['Int64', '042', undefined],
+    ['Int64', 1.5, undefined],
+    ['Float', '1.5', 1.5],
+    ['Float', 'x', undefined],
+    ['Boolean', 'true', true],
+    ['Boolean', 'yes', undefined],
+    ['Quantity', '1Gi', '1Gi'],
+    ['Quantity', 'much', undefined],
+    ['DateTime', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'],
+    ['DateTime', 'soon', undefined],
+    ['Duration', '1h30m', '1h30m'],
+    ['Int64', null, undefined],
+  ])('%s of %j', (type, value, wanted) => {
+    expect(derived(type, 'spec.x', { spec: { x: value } })).toEqual(wanted);
+  });
+
+  test.each([
+    [{ value: 'redis' }, {}, 'redis'],
+    [{ firstOf: ['spec.a', 'spec.b'] }, { spec: { b: 'B' } }, 'B'],
+    [{ firstOf: ['spec.a', { value: 'none' }] }, { spec: { a: null } }, 'none'],
+    [{ concat: ['spec.a', { value: ':' }, 'spec.b'] }, { spec: { a: 'A', b: 5 } }, 'A:5'],
+    [{ concat: ['spec.a', 'spec.c'] }, { spec: { a: 'A' } }, undefined],
+    [{ of: 'spec.a', map: { Up: 'running' } }, { spec: { a: 'UP' } }, 'running'],
+    [{ of: 'spec.a', map: { Up: 'running' }, otherwise: 'other' }, { spec: { a: 'x' } }, 'other'],
+    [{ of: 'spec.a', map: { Up: 'running' }, otherwise: 'other' }, { spec: {} }, undefined],
+    [{ of: 'spec.a', map: { true: 'on' } }, { spec: { a: true } }, 'on'],
+    ['metadata.labels["a/b"]', { metadata: { labels: { 'a/b': 'x' } } }, 'x'],
+    ['spec.list[1].name', { spec: { list: [{}, { name: 'two' }] } }, 'two'],
+    ['status.conditions[type=Ready].status', { status: { conditions: [{ type: 'Ready', status: 'True' }] } }, 'True'],
+  ])('%j', (source, body, wanted) => {
+    expect(derived('String', source, body)).toEqual(wanted);
+  });
+
+  test.each([
+    ['sum(spec.list[].n)', 6],
+    ['count(spec.list[].n)', 3],
+    ['min(spec.list[].n)', 1],
+    ['max(spec.list[].n)', 3],
+  ])('%s', (path, wanted) => {
+    expect(derived('Int64', path, { spec: { list: [{ n: 1 }, { n: 2 }, {}, { n: 3 }] } })).toBe(wanted);
+  });
+});
