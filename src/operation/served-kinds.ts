@@ -14,7 +14,7 @@
 import { createHash } from 'node:crypto';
 import { PortolanError } from '../base/errors.ts';
 import { namePattern } from '../base/text/name-pattern.ts';
-import { splitMemberCluster } from '../catalog/abstract/abstract-kind.ts';
+import { memberCluster, splitMemberCluster } from '../catalog/abstract/abstract-kind.ts';
 import { abstractGroup } from '../catalog/groups/api-group.ts';
 import { isOwnGroup } from '../catalog/names/reserved-names.ts';
 import { didYouMean } from '../catalog/paths/did-you-mean.ts';
@@ -38,6 +38,8 @@ export interface ServedKinds {
   kindOf(group: string, kind: string): CatalogKind | undefined;
   /** The kind and the identity of the object that an object of an abstract kind is made from; null for other kinds. */
   origin(kind: CatalogKind, identity: Identity): { readonly kind: CatalogKind; readonly identity: Identity } | null;
+  /** The objects of abstract kinds that are made from this one, if they are there. */
+  derived(kind: CatalogKind, identity: Identity): readonly Identity[];
   /**
    * The kinds that a caller's words name. A word is a GraphQL type, a list root, a resourceKey, an unambiguous Kind, a short name or a
    * category. `*` in a word matches any text.
@@ -50,6 +52,7 @@ export interface ServedKinds {
 
 /** @param kinds the served kinds of the catalog. A kind whose types could not be built is left out. */
 export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): ServedKinds {
+  const abstract = kinds.filter(isAbstract);
   const byKey = new Map(kinds.map((kind) => [kind.key, kind]));
   const byWord = wordsOf(kinds);
   const categories = categoriesOf(kinds, byWord);
@@ -68,6 +71,12 @@ export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): Se
       return of === undefined ? null : { kind: of, identity: { cluster, key: member, namespace, name } };
     },
     kindOf: (group, kind) => byText.get(textOfKind({ group, kind })),
+    derived: (kind, { cluster, namespace, name }) => {
+      const part = memberCluster(cluster, kind.key);
+      return abstract.flatMap(({ key, clusters }) =>
+        clusters.includes(part) ? [{ cluster: part, key, namespace, name }] : [],
+      );
+    },
     kinds: (words) =>
       words.flatMap((word) =>
         word.includes('*')

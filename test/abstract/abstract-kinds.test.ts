@@ -329,7 +329,12 @@ abstractKinds:
         .filter(({ described }) => described.resource.group === 'abstract'),
     ).toEqual([]);
     await engine.refreshCatalog();
-    expect(engine.source.generation().kinds(['*']).map(({ key }) => key)).toEqual([mysqls, redises]);
+    expect(
+      engine.source
+        .generation()
+        .kinds(['*'])
+        .map(({ key }) => key),
+    ).toEqual([mysqls, redises]);
   });
 });
 
@@ -354,5 +359,40 @@ test('a gateway that starts on the file continues where the earlier one ended', 
   await eventually(async () => {
     const { data } = await query('{ appInstances(filter: { version: { eq: "8" } }) { totalCount } }');
     expect(data.appInstances.totalCount).toBe(2);
+  });
+});
+
+test('an object leads to the objects of abstract kinds that are made from it, and back', async () => {
+  const { query } = await world();
+  const { data, errors } = await query(
+    '{ exampleComRedises(filter: { clusters: ["east"] }) { nodes { metadata { name } abstractObjects { kind ... on AppInstance { engine object { metadata { name } } } } } } }',
+  );
+  expect(errors).toEqual([]);
+  expect(data.exampleComRedises.nodes).toEqual(
+    ['a', 'b'].map((name) => ({
+      metadata: { name },
+      abstractObjects: [{ kind: 'AppInstance', engine: 'redis', object: { metadata: { name } } }],
+    })),
+  );
+  const hidden = await query(
+    '{ exampleComMySQLs(filter: { metadata: { name: { eq: "h" } } }) { nodes { abstractObjects { id } } } }',
+  );
+  expect(hidden.data.exampleComMySQLs.nodes).toEqual([{ abstractObjects: [] }]);
+});
+
+test('one object is found by its name and by its id, and has a history', async () => {
+  const { query, apply } = await world();
+  apply(redises, 'MODIFIED', made({ name: 'a', spec: { version: '7.1' } }));
+  await eventually(async () => {
+    const { data } = await query(
+      `{ appInstance(namespace: "default", name: "a", cluster: "east/${redises}") { id version history(first: 5) { nodes { type changedPaths } } } }`,
+    );
+    expect(data.appInstance.version).toBe('7.1');
+    expect(data.appInstance.history.nodes[0].type).toBe('MODIFIED');
+    expect(data.appInstance.history.nodes[0].changedPaths).toContain('version');
+    const found = await query('query ($id: ID!) { object(id: $id) { ... on AppInstance { version } } }', {
+      id: data.appInstance.id,
+    });
+    expect(found.data.object).toEqual({ version: '7.1' });
   });
 });

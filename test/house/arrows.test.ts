@@ -209,6 +209,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'lists/list-scope.ts',
     'lists/list.ts',
     'lists/object-selection.ts',
+    'lists/objects-by-identity.ts',
     'lists/object-source.ts',
     'paths/filter-values.ts',
     'paths/kinds-path.ts',

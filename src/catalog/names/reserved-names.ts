@@ -86,6 +86,7 @@ export const staticRoots: ReadonlySet<string> = new Set(
  * Names are reserved before they are used, because a later reservation would rename data fields.
  */
 export const injectedFields: ReadonlySet<string> = new Set([
+  'abstractObjects',
   'id',
   'cluster',
   'columns',

@@ -12,7 +12,6 @@ import {
   type GraphQLNamedType,
   GraphQLObjectType,
   GraphQLString,
-  responsePathAsArray,
 } from 'graphql';
 import { must } from '../../base/must.ts';
 import { abstractGroup } from '../../catalog/groups/api-group.ts';
@@ -20,19 +19,19 @@ import { fieldName } from '../../catalog/names/field-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import { shapeOf } from '../../catalog/tree/field-tree.ts';
-import type { Identity } from '../../query/plan/filter.ts';
-import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { ConnectionSource, EdgeSource } from '../../reads/lists/list-connection.ts';
 import type { ObjectSource } from '../../reads/lists/object-source.ts';
+import { batchedObjects } from '../../reads/lists/objects-by-identity.ts';
 import type { FilterTypes } from '../filter/filter-types.ts';
 import type { OperationContext } from '../generation/generation.ts';
+import { fieldPlace, projectionOfObject } from '../selection/list-selection.ts';
 import type { DefinitionTypes } from '../types/definition-types.ts';
 import type { OperationTypeName } from '../types/root-types.ts';
 import { listOf, nonNull } from '../types/type-wrappers.ts';
 import { changeFields, changesFields, changesRoot } from './changes-field.ts';
 import type { KindShells, ObjectFields, RelationFields, ShellsOf } from './kind-shells.ts';
 import { listRoot } from './list-field.ts';
-import { objectsIn, oneRoot, projectionOfObject } from './object-field.ts';
+import { oneRoot } from './object-field.ts';
 import { relatedFilters, relationFilters } from './relation-filters.ts';
 import { isSecretData, secretDataField } from './secret-data-field.ts';
 import type { FieldConfig, ShapeTypes } from './shape-types.ts';
@@ -205,15 +204,7 @@ function originField({ object }: Shared): ObjectFields[string] {
     resolve: ({ operation, kind, row }, _args, _context, info) => {
       const of = operation.generation.origin(kind, row);
       if (of === null) return null;
-      const names = responsePathAsArray(info.path).filter((step) => typeof step === 'string');
-      const projection = projectionOfObject(info, object);
-      return operation
-        .batched(
-          `origins ${names.join(' ')}`,
-          (lease, view, identities: readonly Identity[]) => objectsIn(operation, lease, view, identities, projection),
-          encodeObjectId,
-        )
-        .load(of.identity);
+      return batchedObjects(operation, fieldPlace(info), projectionOfObject(info, object)).load(of.identity);
     },
   };
 }

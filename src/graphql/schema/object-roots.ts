@@ -10,14 +10,15 @@ import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { ServedKinds } from '../../operation/served-kinds.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';
+import { readObject, readObjects } from '../../reads/lists/objects-by-identity.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { lengthOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
+import { projectionOfObject } from '../selection/list-selection.ts';
 import { inputList, listOf, required } from '../types/type-wrappers.ts';
 import type { Shared } from './kind-types.ts';
 import { type ListArguments, list, pageArguments } from './list-field.ts';
-import { projectionOfObject, readObject, readObjects } from './object-field.ts';
 
 /** The argument `kinds` of lists and subscriptions over several kinds. */
 export const kindsArgument: GraphQLArgumentConfig = {

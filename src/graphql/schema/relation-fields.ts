@@ -20,10 +20,9 @@ import {
 } from '../../reads/related/relation-source.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import { facts } from '../selection/field-facts.ts';
-import { nodesKeyOf, selectedNodes } from '../selection/list-selection.ts';
+import { nodesKeyOf, projectionOfObject, selectedNodes } from '../selection/list-selection.ts';
 import { inputList } from '../types/type-wrappers.ts';
 import type { ObjectFields, RelationFields, ShellsOf } from './kind-shells.ts';
-import { projectionOfObject } from './object-field.ts';
 
 type FieldOf = ObjectFields[string];
 

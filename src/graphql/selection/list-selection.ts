@@ -5,6 +5,7 @@ import {
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   getNamedType,
+  responsePathAsArray,
   type SelectionSetNode,
 } from 'graphql';
 import { must } from '../../base/must.ts';
@@ -81,4 +82,18 @@ export function nodesKeyOf(info: GraphQLResolveInfo): string {
       return lastNumber;
     })
     .join('+');
+}
+
+/** The parts of the body that the selection needs. */
+export function projectionOfObject(info: GraphQLResolveInfo, type: GraphQLNamedType): Projection {
+  const fragments = fragmentsOf(info);
+  const sets = info.fieldNodes.flatMap((node) => (node.selectionSet === undefined ? [] : [node.selectionSet]));
+  return projectionOf({ schema: info.schema, fragments }, sets, type);
+}
+
+/** The place of a field in the answer, without the indexes of lists. */
+export function fieldPlace({ path }: Pick<GraphQLResolveInfo, 'path'>): string {
+  return responsePathAsArray(path)
+    .filter((step) => typeof step === 'string')
+    .join(' ');
 }

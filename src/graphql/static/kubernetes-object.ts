@@ -1,6 +1,7 @@
 /**
  * The interface of all objects, and the resolvers of its fields, which every kind's type shares.
  */
+import { getNamedType } from 'graphql';
 import { stringify } from 'yaml';
 import type { HealthSource, HealthStatus } from '../../catalog/health/health-status.ts';
 import { resolvePath } from '../../catalog/paths/resolve-path.ts';
@@ -14,11 +15,12 @@ import { isRawJson, rawJsonText } from '../../catalog/values/raw-json.ts';
 import { orderKey } from '../../catalog/values/values.ts';
 import { defaultPageSize } from '../../query/plan/check-page.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
-import type { ObjectSource } from '../../reads/lists/object-source.ts';
+import { ObjectSource } from '../../reads/lists/object-source.ts';
+import { batchedObjects } from '../../reads/lists/objects-by-identity.ts';
 import { refuseHealth } from '../../reads/paths/kinds-path.ts';
 import { defaultOwners, loadOwned, loadOwners } from '../../reads/related/owner-relation.ts';
 import { at, below, facts, type PlainField, wholeBody } from '../selection/field-facts.ts';
-import { selectedNodes } from '../selection/list-selection.ts';
+import { fieldPlace, projectionOfObject, selectedNodes } from '../selection/list-selection.ts';
 import { viewerCan } from './access.ts';
 import type { Builder } from './builder.ts';
 import { cellOf } from './printer-cells.ts';
@@ -334,6 +336,18 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
         },
         extensions: facts({ cost: { own: 5 } }),
         resolve: (source, { verb, subresource }) => viewerCan(source, verb, subresource ?? ''),
+      }),
+      abstractObjects: t.field({
+        type: ['KubernetesObject'],
+        description: 'The objects of abstract kinds that are made from this one.',
+        nullable: { list: true, items: false },
+        extensions: facts({ cost: { own: 5 } }),
+        resolve: async ({ operation, kind, row }, _args, _context, info) => {
+          const projection = projectionOfObject(info, getNamedType(info.returnType));
+          const objects = batchedObjects(operation, fieldPlace(info), projection);
+          const found = await Promise.all(operation.generation.derived(kind, row).map((each) => objects.load(each)));
+          return found.filter((each) => each instanceof ObjectSource);
+        },
       }),
       owners: t.field({
         type: 'KubernetesObjectConnection',

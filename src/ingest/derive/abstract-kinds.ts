@@ -21,7 +21,7 @@ import { abstractGroup } from '../../catalog/groups/api-group.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { IncomingEvent, IncomingObject } from '../../store/types/incoming-object.ts';
 import type { MemberObject } from '../../store/types/member-reads.ts';
-import type { ResourceHandle } from '../../store/types/progress.ts';
+import { idleStatus, type ResourceHandle } from '../../store/types/progress.ts';
 import type { Writer } from '../../store/types/writer.ts';
 
 interface DeriverContext {
@@ -179,6 +179,12 @@ export class AbstractKinds {
       throw error;
     }
     await replace.commit(version);
+    this.#noteSign(handle);
+  }
+
+  #noteSign(handle: ResourceHandle): void {
+    const { clock, writer } = this.#context;
+    writer.setStatus(handle, { ...idleStatus, phase: 'WATCHING', lastSignAt: clock.now() });
   }
 
   /** What became of an object; null if nothing that its abstract kind shows. */
