@@ -358,7 +358,10 @@ export class Operation<G extends ServedKinds = ServedKinds> {
 
   #lacks(): Lacks {
     const readsAny = this.#dependencies.has(anyKind);
-    const stale = this.source.staleness.of((key) => readsAny || this.#dependencies.has(key), this.#scopes);
+    const stale = this.source.staleness.of(
+      (key) => readsAny || this.generation.isSource(key, this.#dependencies),
+      this.#scopes,
+    );
     return { missing: [...this.#missing.values()], stale };
   }
 

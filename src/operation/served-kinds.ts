@@ -38,6 +38,8 @@ export interface ServedKinds {
   kindOf(group: string, kind: string): CatalogKind | undefined;
   /** The kind and the identity of the object that an object of an abstract kind is made from; null for other kinds. */
   origin(kind: CatalogKind, identity: Identity): { readonly kind: CatalogKind; readonly identity: Identity } | null;
+  /** Do objects of one of these kinds come from this one? Those of an abstract kind come from its members. @param key resourceKey */
+  isSource(key: string, kinds: Iterable<string>): boolean;
   /** The objects of abstract kinds that are made from this one, if they are there. */
   derived(kind: CatalogKind, identity: Identity): readonly Identity[];
   /**
@@ -71,6 +73,19 @@ export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): Se
       return of === undefined ? null : { kind: of, identity: { cluster, key: member, namespace, name } };
     },
     kindOf: (group, kind) => byText.get(textOfKind({ group, kind })),
+    isSource: (key, keys) => {
+      for (const each of keys) {
+        const kind = each === key ? null : byKey.get(each);
+        if (kind === null) return true;
+        if (
+          kind !== undefined &&
+          isAbstract(kind) &&
+          kind.clusters.some((part) => splitMemberCluster(part).member === key)
+        )
+          return true;
+      }
+      return false;
+    },
     derived: (kind, { cluster, namespace, name }) => {
       const part = memberCluster(cluster, kind.key);
       return abstract.flatMap(({ key, clusters }) =>

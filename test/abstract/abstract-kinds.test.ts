@@ -396,3 +396,30 @@ test('one object is found by its name and by its id, and has a history', async (
     expect(found.data.object).toEqual({ version: '7.1' });
   });
 });
+
+test('an answer says that a member is stale', async () => {
+  const { query, engine } = await world();
+  engine.source.staleness.set([{ cluster: 'east', key: redises, since: 0, phase: 'BACKOFF', error: 'gone' }]);
+  const { operation } = await query('{ appInstances { totalCount } }');
+  expect(JSON.stringify(operation.extensions())).toContain(redises);
+  const other = await query('{ exampleComMySQLs { totalCount } }');
+  expect(JSON.stringify(other.operation.extensions())).not.toContain(redises);
+});
+
+test('what a column was made of is removed when it is redacted', async () => {
+  const { writer, query, engine } = await world();
+  const member = writer()
+    .states('east')
+    .find(({ handle }) => handle.key === redises)?.described;
+  if (member === undefined) throw new Error('the member is declared');
+  writer().declare({ ...member, redacted: ['spec.version'] });
+  declare(declared);
+  await eventually(async () => {
+    await engine.refreshCatalog();
+    const { errors } = await query('{ appInstances { totalCount } }');
+    const state = writer().states(`east/${redises}`)[0];
+    expect(state?.described.redacted).toEqual(['spec.version']);
+    expect(state?.synced).toBe(false);
+    expect(errors).toEqual([]);
+  });
+});

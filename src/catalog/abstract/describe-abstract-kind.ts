@@ -17,7 +17,16 @@ export function abstractKey({ name }: Pick<AbstractKind, 'name'>): string {
   return `${name.toLowerCase()}.${abstractGroup}`;
 }
 
-export function describeAbstractKind(kind: AbstractKind, cluster: string, member: Member): DescribedResource {
+/**
+ * @param redacted the redacted paths of the member. A path that is redacted later may be the source of a column, so the stored objects are
+ *   removed as those of the member are.
+ */
+export function describeAbstractKind(
+  kind: AbstractKind,
+  cluster: string,
+  member: Member,
+  redacted: readonly string[],
+): DescribedResource {
   const { name, type, description, columns } = kind;
   const fields = [
     ...[...own, ...columns].map(
@@ -56,7 +65,7 @@ export function describeAbstractKind(kind: AbstractKind, cluster: string, member
       path: column.name,
     })),
     promoted: [...own, ...columns].slice(0, 16).map((column) => ({ path: pathText(column.name), type: column.type })),
-    redacted: [],
+    redacted,
     diagnostics: [],
   };
 }

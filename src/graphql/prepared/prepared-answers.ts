@@ -340,7 +340,7 @@ export class PreparedAnswers {
     const found = rowsOf(rows, 'readiness');
     const known = this.#extensions.get(plan);
     const { staleness } = this.#source;
-    const stale = staleness.of((key) => plan.keys.includes(key), scopes);
+    const stale = staleness.of((key) => generation.isSource(key, plan.keys), scopes);
     const isKnown = known?.found === found && known.revision === revision && known.spent === spent;
     if (isKnown && known.isCurrent && stale.length === 0) return known.text;
     const missing = missingIn(plan, generation, readinessIn(found), relatedKinds);

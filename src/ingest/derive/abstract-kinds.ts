@@ -50,6 +50,8 @@ export class AbstractKinds {
   #kinds: readonly AbstractKind[] = [];
   #collections: readonly Collection[] = [];
   #outdated = true;
+  /** There are no abstract kinds, and no collections of earlier ones. */
+  #isIdle = false;
   /** The kinds with commits since the last look. */
   readonly #changed = new Set<number>();
   #woken = Promise.withResolvers<void>();
@@ -61,12 +63,14 @@ export class AbstractKinds {
   /** Derives the objects of these kinds from now on, and drops all others. */
   declare(kinds: readonly AbstractKind[]): void {
     this.#kinds = kinds;
+    this.#isIdle = false;
     this.#outdated = true;
     this.#woken.resolve();
   }
 
   /** Call after each commit. @param catalogChanged collections may have come or gone */
   wake(kindIds: readonly number[], catalogChanged: boolean): void {
+    if (this.#isIdle) return;
     for (const id of kindIds) this.#changed.add(id);
     this.#outdated ||= catalogChanged;
     this.#woken.resolve();
@@ -115,11 +119,13 @@ export class AbstractKinds {
     for (const kind of this.#kinds) {
       const key = abstractKey(kind);
       for (const member of kind.members) {
-        const clusters = new Set(
-          states.flatMap(({ handle }) => (handle.key === member.resource ? [handle.cluster] : [])),
+        const clusters = new Map(
+          states.flatMap(({ handle, described }) =>
+            handle.key === member.resource ? [[handle.cluster, described.redacted] as const] : [],
+          ),
         );
-        for (const cluster of clusters) {
-          const described = describeAbstractKind(kind, cluster, member);
+        for (const [cluster, redacted] of clusters) {
+          const described = describeAbstractKind(kind, cluster, member, redacted);
           const handle = writer.declare(described);
           const derive = deriverOf(kind, member);
           wanted.set(`${handle.cluster} ${key}`, { cluster, member: member.resource, key, handle, derive });
@@ -131,6 +137,7 @@ export class AbstractKinds {
       await writer.drop(handle);
     }
     this.#collections = [...wanted.values()];
+    this.#isIdle = this.#kinds.length === 0;
   }
 
   /** One bounded step; false if the collection is in step. */

@@ -12,8 +12,10 @@ import { availableParallelism } from 'node:os';
 import type { Clock, Random } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import { splitMemberCluster } from '../../catalog/abstract/abstract-kind.ts';
 import { redactStored } from '../../catalog/describe/redacted-paths.ts';
 import type { RelationSet } from '../../catalog/describe/relation-set.ts';
+import { abstractGroup } from '../../catalog/groups/api-group.ts';
 import { healthRulesOf, type ReadHealthRules } from '../../catalog/health/read-health-rules.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
 import type { RegisteredCluster } from '../../kube/discovery/cluster-secret.ts';
@@ -182,6 +184,14 @@ export class IngestHost {
       const configured = health.length === 0 ? rest : { ...rest, health };
       const isSame = redacted === described && JSON.stringify(described.health ?? []) === JSON.stringify(health);
       if (!isSame) writer.declare(configured, handle.namespace);
+    }
+    // What was derived from a path that is redacted now goes too.
+    const states = writer.states();
+    for (const { described, handle } of states) {
+      if (described.resource.group !== abstractGroup) continue;
+      const { cluster, member } = splitMemberCluster(handle.cluster);
+      const of = states.find((state) => state.handle.cluster === cluster && state.handle.key === member);
+      if (of !== undefined) writer.declare({ ...described, redacted: of.described.redacted }, handle.namespace);
     }
   }
 
