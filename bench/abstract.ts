@@ -1,0 +1,192 @@
+/**
+ * The first page of an abstract kind over twelve kinds, ordered by a column, beside the same page of one kind with as many objects. Both are
+ * asked over HTTP in turns; each figure is a median. Then objects of members change: how long after the commit of a change the
+ * changed object of the abstract kind is committed.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { systemClock } from '../src/base/clock.ts';
+import { silentLogger } from '../src/base/log.ts';
+import { readAbstractKinds } from '../src/catalog/abstract/read-abstract-kinds.ts';
+import { describeResource } from '../src/catalog/describe/describe.ts';
+import type { DescribedResource } from '../src/catalog/resources/catalog.ts';
+import { AbstractKinds } from '../src/ingest/derive/abstract-kinds.ts';
+import { openWriter, type StoreWriter } from '../src/store/write/writer.ts';
+import { load, median, startServed } from './support/page-load.ts';
+
+export const about = 'a page of an abstract kind over 12 kinds, beside the page of one kind of the same size';
+
+export const help = `Usage: npm run bench -- abstract [options]
+
+  --objects N    objects of all members together, and of the one kind (1000000)
+  --turns N      how often each page is asked for in turn (9)
+  --changes N    changes of members, one after the other (500)
+`;
+
+const cluster = 'bench';
+const members = 12;
+const atOnce = 2000;
+
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      objects: { type: 'string', default: '1000000' },
+      turns: { type: 'string', default: '9' },
+      changes: { type: 'string', default: '500' },
+    },
+  });
+  const [objects, turns, changes] = [Number(values.objects), Number(values.turns), Number(values.changes)];
+  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
+  const file = join(directory, 'store.db');
+  try {
+    const delays = await fill(file, objects, changes);
+    const pages = await measure(file, turns);
+    const at = (share: number): number => delays[Math.min(delays.length - 1, Math.floor(delays.length * share))] ?? 0;
+    process.stdout.write(
+      `abstract kind ${pages.abstractMs.toFixed(2)} ms, one kind ${pages.oneMs.toFixed(2)} ms; a change is derived after ${at(0.5).toFixed(1)} ms (p50), ${at(0.99).toFixed(1)} ms (p99)\n`,
+    );
+    const overOneKind = Number((pages.abstractMs / pages.oneMs).toFixed(2));
+    process.stdout.write(
+      `${JSON.stringify({ bench: 'abstract', overOneKind, pageMs: Number(pages.abstractMs.toFixed(2)), derivedAfterP50Ms: Number(at(0.5).toFixed(1)), derivedAfterP99Ms: Number(at(0.99).toFixed(1)), objects })}\n`,
+    );
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Fills the store, and measures the changes. Returns the delays in milliseconds, sorted. */
+async function fill(file: string, objects: number, changes: number): Promise<readonly number[]> {
+  const writer = openWriter(file);
+  writer.openCluster(cluster, cluster);
+  const each = Math.ceil(objects / members);
+  for (let kind = 0; kind < members; kind += 1) await list(writer, described(`App${kind}`, `app${kind}s`), each);
+  await list(writer, described('Whole', 'wholes'), objects);
+  const { kinds } = readAbstractKinds({
+    abstractKinds: [
+      {
+        name: 'instances',
+        columns: { version: 'String', size: 'Int64' },
+        members: Array.from({ length: members }, (_, kind) => ({
+          resource: `app${kind}s.example.com`,
+          columns: { version: 'spec.version', size: 'spec.size' },
+        })),
+      },
+    ],
+  });
+  const abstract = new AbstractKinds({ writer, clock: systemClock, log: silentLogger });
+  abstract.declare(kinds);
+  let derived: (() => void) | null = null;
+  const abstractId = (): number | null => writer.members.kindId('instances.abstract');
+  writer.onCommit(({ kindIds }) => {
+    abstract.wake(kindIds, false);
+    if (kindIds.includes(abstractId() ?? -1)) derived?.();
+  });
+  const stop = new AbortController();
+  const running = abstract.run(stop.signal);
+  while (writer.states().filter(({ handle, synced }) => handle.key === 'instances.abstract' && synced).length < members)
+    await sleep(50);
+  const delays: number[] = [];
+  for (let change = 0; change < changes; change += 1) {
+    const kind = change % members;
+    const handle = writer.states(cluster).find((state) => state.handle.key === `app${kind}s.example.com`)?.handle;
+    if (handle === undefined) throw new Error('the member is declared');
+    const heard = new Promise<void>((resolve) => {
+      derived = resolve;
+    });
+    const version = String(10 + change);
+    writer.apply(handle, [{ type: 'MODIFIED', object: { text: objectText(change, version, `w${change}`) } }], version);
+    const began = performance.now();
+    await heard;
+    delays.push(performance.now() - began);
+  }
+  stop.abort();
+  await running;
+  while (writer.maintain());
+  writer.close();
+  return delays.sort((a, b) => a - b);
+}
+
+async function list(writer: StoreWriter, resource: DescribedResource, objects: number): Promise<void> {
+  const replace = writer.replace(writer.declare(resource));
+  for (let from = 0; from < objects; from += atOnce) {
+    const some = Math.min(atOnce, objects - from);
+    replace.put(Array.from({ length: some }, (_, index) => ({ text: objectText(from + index, '1') })));
+    await replace.room();
+  }
+  await replace.commit('1');
+}
+
+async function measure(file: string, turns: number): Promise<{ readonly abstractMs: number; readonly oneMs: number }> {
+  const gateway = await startServed(new URL('./abstract.child.ts', import.meta.url), [file]);
+  try {
+    const page = (root: string, path: string, fields: string) =>
+      JSON.stringify({
+        query: `{ ${root}(first: 50, orderBy: [{ path: "${path}" }]) { pageInfo { hasNextPage endCursor } nodes { id metadata { name namespace } ${fields} } } }`,
+      });
+    const abstract = page('instances', 'version', 'version size');
+    const one = page('exampleComWholes', 'spec.version', 'spec { version size }');
+    const times: Record<'abstract' | 'one', number[]> = { abstract: [], one: [] };
+    // The first turn warms up.
+    for (let turn = 0; turn <= turns; turn += 1) {
+      const found = {
+        abstract: (await load(gateway, abstract, 1, 1)).p50Ms,
+        one: (await load(gateway, one, 1, 1)).p50Ms,
+      };
+      if (turn === 0) continue;
+      times.abstract.push(found.abstract);
+      times.one.push(found.one);
+    }
+    return { abstractMs: median(times.abstract), oneMs: median(times.one) };
+  } finally {
+    await gateway.stop();
+  }
+}
+
+function described(kind: string, plural: string): DescribedResource {
+  const resource = {
+    group: 'example.com',
+    version: 'v1',
+    plural,
+    singular: kind.toLowerCase(),
+    kind,
+    namespaced: true,
+    verbs: ['get', 'list', 'watch'],
+    shortNames: [],
+    categories: [],
+  };
+  const schema = {
+    type: 'object',
+    properties: {
+      spec: { type: 'object', properties: { version: { type: 'string' }, size: { type: 'integer', format: 'int64' } } },
+    },
+  };
+  const crd = {
+    spec: {
+      group: 'example.com',
+      names: { kind, plural },
+      scope: 'Namespaced',
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: schema },
+          additionalPrinterColumns: [{ name: 'Version', type: 'string', jsonPath: '.spec.version' }],
+        },
+      ],
+    },
+  };
+  return describeResource({ cluster, resource, crd });
+}
+
+function objectText(index: number, resourceVersion: string, version = `v${(index * 7919) % 1000003}`): string {
+  return JSON.stringify({
+    metadata: { name: `object-${index}`, namespace: `team-${index % 20}`, uid: `u${index}`, resourceVersion },
+    spec: { version, size: index % 97, image: 'registry.example/app:1.2.3', settings: { a: 'b', c: 'd' } },
+    status: { phase: 'Ready' },
+  });
+}

@@ -1,0 +1,56 @@
+/** Prepared answers of abstract kinds have the same bytes as those of the executor. */
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { readAbstractKinds } from '../../src/catalog/abstract/read-abstract-kinds.ts';
+import { AbstractKinds } from '../../src/ingest/derive/abstract-kinds.ts';
+import { answerPair } from '../kit/answer-pair.ts';
+import { made } from '../kit/engine-fixture.ts';
+import { eventually } from '../kit/eventually.ts';
+import { gadget, gadgets, widget, widgets } from '../kit/graphql-world.ts';
+
+test('a page of an abstract kind is written as text, with the same bytes', async () => {
+  const { fixture, ask, pages } = await answerPair();
+  await fixture.declare(widget(), gadget());
+  await fixture.sync(widgets, [
+    made({ name: 'a', spec: { name: 'x', replicas: 3 }, status: { phase: 'Ready' } }),
+    made({ name: 'b', spec: { name: 'y', total: 5 }, status: { phase: 'Odd' } }),
+  ]);
+  await fixture.sync(gadgets, [made({ name: 'g', namespace: null })]);
+  const { kinds } = readAbstractKinds({
+    abstractKinds: [
+      {
+        name: 'things',
+        columns: { label: 'String', count: 'Int64' },
+        members: [
+          { resource: widgets, columns: { label: 'spec.name', count: { firstOf: ['spec.replicas', 'spec.total'] } } },
+          { resource: gadgets, columns: { label: { value: 'gadget' } } },
+        ],
+      },
+    ],
+  });
+  const abstract = new AbstractKinds({ writer: fixture.writer(), clock: systemClock, log: silentLogger });
+  abstract.declare(kinds);
+  const stop = new AbortController();
+  const running = abstract.run(stop.signal);
+  onTestFinished(async () => {
+    stop.abort();
+    await running;
+  });
+  await eventually(async () => {
+    await fixture.engine.refreshCatalog();
+    const { data, errors } = await fixture.query('{ things { totalCount } }');
+    expect(errors).toEqual([]);
+    expect(data.things.totalCount).toBe(3);
+  });
+  for (const query of [
+    '{ things(first: 2, orderBy: [{ path: "label", direction: DESC }]) { totalCount pageInfo { hasNextPage endCursor } nodes { id cluster member kind apiVersion metadata { name namespace uid resourceVersion } label count health { status reason message source } } } }',
+    '{ things(filter: { clusters: ["east"], count: { gt: 3 } }) { nodes { label } } }',
+  ]) {
+    const before = pages.atOnce + pages.given;
+    const [prepared, executed] = await ask(JSON.stringify({ query }));
+    expect(prepared.text).toBe(executed.text);
+    expect(prepared.status).toBe(200);
+    expect(pages.atOnce + pages.given).toBeGreaterThan(before);
+  }
+});
