@@ -43,7 +43,7 @@ function source(depth: number): z.ZodType<Source> {
           [value, ...nested(source(depth - 1))],
           'must be a path, or one of value, firstOf, concat, and of with map',
         );
-  // A text that is no path is told what is wrong with it.
+  // The error of a text says why it is no path.
   return z.unknown().transform((given, context): Source => {
     const read = typeof given === 'string' ? pathOfSource.safeParse(given) : forms.safeParse(given);
     if (read.success) return typeof read.data === 'string' ? { path: read.data } : (read.data as Source);

@@ -1,7 +1,7 @@
 /** Health rules as data: what a file declares, and what the description of a kind carries. Plain JSON. */
 import type { HealthStatus } from './health-status.ts';
 
-/** What must hold for the values at a path. Texts are in lower case. */
+/** A condition on the values at a path. Texts are in lower case. */
 export interface HealthTest {
   /** Canonical text of a Path. */
   readonly path: string;

@@ -2,7 +2,7 @@
 export const healthStatuses = ['Current', 'InProgress', 'Failed', 'Suspended', 'Terminating', 'Unknown'] as const;
 export type HealthStatus = (typeof healthStatuses)[number];
 
-/** What decided, in the order in which it is asked (health.ts). */
+/** The rules that may decide, in their order (health.ts). */
 export const healthSources = [
   'DELETION',
   'GENERATION',
@@ -17,7 +17,7 @@ export const healthSources = [
 ] as const;
 export type HealthSource = (typeof healthSources)[number];
 
-/** What a rule finds. */
+/** The result of a rule. */
 export interface Finding {
   readonly status: HealthStatus;
   /** Why the object is not Current, as one word in CamelCase. Null for Current and Terminating, and for a condition without a reason. */

@@ -194,7 +194,7 @@ export class AbstractKinds {
     writer.setStatus(handle, { ...idleStatus, phase: 'WATCHING', lastSignAt: clock.now() });
   }
 
-  /** What became of an object; null if nothing that its abstract kind shows. */
+  /** The change of the derived object; null if there is none. */
   #eventOf(
     { cluster, member, key, handle, derive }: Collection,
     namespace: string,

@@ -1,7 +1,4 @@
-/**
- * What the writer's thread reads of stored objects: for abstract kinds, whose objects are made from those of other kinds. The rows are those
- * of the newest commit.
- */
+/** Reads stored objects in the writer's thread: objects of abstract kinds are made from them. The rows are those of the newest commit. */
 import type { WriteContext } from '../rows/write-context.ts';
 import { allHealthColumns, storedHealth } from '../types/kind-layout.ts';
 import type { MemberChanges, MemberObject, MemberReads } from '../types/member-reads.ts';
