@@ -33,8 +33,8 @@ export function relationTexts({
  */
 export function healthDocuments({ healthRules: file }: Pick<Config, 'healthRules'>): readonly HealthDocument[] {
   const shipped: HealthDocument = {
-    file: 'health-rules.yaml',
-    text: shippedText('health-rules.yaml'),
+    file: 'health-rules.json',
+    text: shippedText('generated/health-rules.json'),
     source: 'SHIPPED',
   };
   return file === undefined

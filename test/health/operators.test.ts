@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { groupOf } from '../../src/catalog/groups/api-group.ts';
 import { healthOf } from '../../src/catalog/health/health.ts';
 import type { HealthStatus } from '../../src/catalog/health/health-status.ts';
-import { healthRulesOf, readHealthRules } from '../../src/catalog/health/read-health-rules.ts';
+import { checkedHealthRules, healthRulesOf, readHealthRules } from '../../src/catalog/health/read-health-rules.ts';
 
 interface OperatorKind {
   readonly kind: string;
@@ -22,6 +22,11 @@ interface OperatorKind {
 const yamlOf = (file: string): unknown => parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
 const shipped = readHealthRules(yamlOf('../../schema/health-rules.yaml'), 'SHIPPED');
 const kinds = yamlOf('operator-states.yaml') as readonly OperatorKind[];
+
+test('a start reads the rules of the file: `npm run health-rules` writes them', () => {
+  const text = readFileSync(new URL('../../schema/generated/health-rules.json', import.meta.url), 'utf8');
+  expect(checkedHealthRules(text)).toEqual(shipped);
+});
 
 test('every shipped rule can be used, and at least 40 kinds have ten states each', () => {
   expect(shipped.problems).toEqual([]);

@@ -125,6 +125,19 @@ export function readHealthRules(parsed: unknown, source: DeclaredHealth['source'
   return { rules, problems };
 }
 
+/** The shipped rules from the JSON text that `npm run health-rules` has written. */
+export function checkedHealthRules(text: string): ReadHealthRules {
+  const rules = JSON.parse(text) as readonly { readonly kind: string; readonly cases: DeclaredHealth['cases'] }[];
+  return {
+    problems: [],
+    rules: rules.map(({ kind, cases }) => ({
+      kind,
+      pattern: namePattern(kind, 'i'),
+      declared: { source: 'SHIPPED', cases },
+    })),
+  };
+}
+
 /** The rules of one kind: the first of each document that names it, in the order of the documents. */
 export function healthRulesOf(
   documents: readonly ReadHealthRules[],
