@@ -55,12 +55,9 @@ export class AbstractKindsFile {
   constructor(file: string, log: Logger, changed: (document: AbstractKindsDocument) => void) {
     this.#file = file;
     this.#files = new ReloadedFiles({
-      what: 'abstract kinds',
+      what: 'file of abstract kinds',
       files: [{ flag: '--abstract-kinds', path: file }],
-      load: ([text = '']) => {
-        parse(text);
-        return text;
-      },
+      load: ([text = '']) => checked(text),
       changed: () => changed(this.document),
       log,
     });
@@ -84,10 +81,18 @@ export function demoConfig(config: Config): Config {
 
 function textOf(flag: string, file: string): string {
   try {
-    const text = readSmallFile(file).toString('utf8');
-    parse(text);
-    return text;
+    return checked(readSmallFile(file).toString('utf8'));
   } catch (error) {
     throw new PortolanError('CONFIGURATION', `${flag} ${file}: ${messageOf(error)}`, { cause: error });
   }
+}
+
+/** Most characters of a file: reading YAML takes a second for so many. */
+const mostText = 512 * 1024;
+
+/** @throws Error for a text that is no YAML, or too long */
+function checked(text: string): string {
+  if (text.length > mostText) throw new Error(`it has more than ${mostText} characters`);
+  parse(text);
+  return text;
 }

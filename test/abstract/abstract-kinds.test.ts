@@ -385,7 +385,7 @@ test('one object is found by its name and by its id, and has a history', async (
   apply(redises, 'MODIFIED', made({ name: 'a', spec: { version: '7.1' } }));
   await eventually(async () => {
     const { data } = await query(
-      `{ appInstance(namespace: "default", name: "a", cluster: "east/${redises}") { id version history(first: 5) { nodes { type changedPaths } } } }`,
+      `{ appInstance(namespace: "default", name: "a", member: "${redises}") { id version history(first: 5) { nodes { type changedPaths } } } }`,
     );
     expect(data.appInstance.version).toBe('7.1');
     expect(data.appInstance.history.nodes[0].type).toBe('MODIFIED');
@@ -421,5 +421,48 @@ test('what a column was made of is removed when it is redacted', async () => {
     expect(state?.described.redacted).toEqual(['spec.version']);
     expect(state?.synced).toBe(false);
     expect(errors).toEqual([]);
+  });
+});
+
+test('one object is named with its member where two have the name', async () => {
+  const { query } = await world();
+  const one = (args: string) => query(`{ appInstance(namespace: "default", ${args}) { member } }`);
+  expect((await one('name: "b"')).data.appInstance).toEqual({ member: redises });
+  expect((await one('name: "a", cluster: "east", member: "mysqls.example.com"')).data.appInstance).toEqual({
+    member: mysqls,
+  });
+  expect((await one('name: "none"')).data.appInstance).toBeNull();
+  const { errors } = await one('name: "a"');
+  expect(codeOf(errors[0]?.originalError)).toBe('BAD_USER_INPUT');
+  expect(errors[0]?.message).toContain(mysqls);
+});
+
+test('a changed file that alters no object changes none', async () => {
+  const { writer, engine, query } = await world();
+  const idsOf = async () =>
+    (await query('{ appInstances { nodes { id metadata { name } history(first: 9) { nodes { type } } } } }')).data;
+  const before = await idsOf();
+  declare(declared.replace('columns:\n      engine: String', 'columns:\n      more: String\n      engine: String'));
+  await eventually(async () => {
+    await engine.refreshCatalog();
+    const { errors } = await query('{ appInstances { nodes { more } } }');
+    expect(errors).toEqual([]);
+    expect(
+      writer()
+        .states()
+        .every(({ outdated }) => !outdated),
+    ).toBe(true);
+  });
+  expect(await idsOf()).toEqual(before);
+});
+
+test('a text that is too long is left out, and costs its own column only', async () => {
+  const { query, apply } = await world();
+  apply(redises, 'MODIFIED', made({ name: 'a', spec: { version: 'x'.repeat(5000) }, status: { state: 'OK' } }));
+  await eventually(async () => {
+    const { data } = await query(
+      `{ appInstance(namespace: "default", name: "a", member: "${redises}") { version state } }`,
+    );
+    expect(data.appInstance).toEqual({ version: null, state: 'up' });
   });
 });

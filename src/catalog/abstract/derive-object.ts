@@ -62,6 +62,8 @@ export function deriverOf({ type, columns }: Pick<AbstractKind, 'type' | 'column
   };
 }
 
+/** Longest text of a column, in characters: cursors and indexes have it too. */
+const mostText = 4096;
 const metadataPath: Path = pathOf([{ kind: 'field', name: 'metadata' }]);
 
 type Read = (body: unknown) => unknown;
@@ -85,8 +87,13 @@ function readerOf(source: Source, type: Column['type']): Read {
   if ('concat' in source) {
     const all = source.concat.map((each) => readerOf(each, 'String'));
     return (body) => {
-      const texts = all.map((read) => scalarText(read(body)));
-      return texts.every((text) => text !== null) ? texts.join('') : undefined;
+      let joined = '';
+      for (const read of all) {
+        const text = scalarText(read(body));
+        if (text === null || joined.length + text.length > mostText) return undefined;
+        joined += text;
+      }
+      return joined;
     };
   }
   const { map, otherwise } = source;
@@ -99,7 +106,7 @@ function readerOf(source: Source, type: Column['type']): Read {
 }
 
 /** The value as the column's type has it; undefined for one that does not fit. */
-function fitted({ type, values }: Column, value: unknown): unknown {
+export function fitted({ type, values }: Column, value: unknown): unknown {
   const converted = convert(type, value);
   if (converted === undefined || orderKey(type, converted) === null) return undefined;
   return values === undefined || values.includes(String(converted)) ? converted : undefined;
@@ -107,14 +114,15 @@ function fitted({ type, values }: Column, value: unknown): unknown {
 
 function convert(type: Column['type'], value: unknown): unknown {
   const text = scalarText(value);
-  if (text === null) return undefined;
+  if (text === null || text.length > mostText) return undefined;
   switch (type) {
     case 'String':
     case 'DateTime':
     case 'Duration':
       return text;
     case 'Boolean':
-      return text === 'true' ? true : text === 'false' ? false : undefined;
+      // Conditions write True and False.
+      return /^true$/i.test(text) ? true : /^false$/i.test(text) ? false : undefined;
     case 'Int64':
       return /^-?(0|[1-9][0-9]{0,18})$/.test(text) ? rawJson(text) : undefined;
     case 'Float':

@@ -14,6 +14,23 @@ describe('a wrong part costs itself only', () => {
     ['a name with a capital', { ...kind, name: 'Apps' }, 0, 'lower case'],
     ['a column of an unknown type', { ...kind, columns: { version: 'String', x: 'Text' } }, 1, 'the column x'],
     ['a column with the name of a field', { ...kind, columns: { version: 'String', health: 'String' } }, 1, 'health'],
+    [
+      'a column with a letter beyond ASCII',
+      { ...kind, columns: { version: 'String', größe: 'String' } },
+      1,
+      'letter of ASCII',
+    ],
+    ['a column of the schema', { ...kind, columns: { version: 'String', raw: 'String' } }, 1, 'raw'],
+    [
+      'a constant that does not fit',
+      {
+        ...kind,
+        columns: { version: 'DateTime' },
+        members: [{ ...member, columns: { version: { firstOf: ['a', { value: 'soon' }] } } }],
+      },
+      1,
+      '"soon"',
+    ],
     ['a member twice', { ...kind, members: [member, member] }, 1, 'twice'],
     [
       'a value for no column',
@@ -87,6 +104,8 @@ describe('values become the type of their column', () => {
     ['Float', '1.5', 1.5],
     ['Float', 'x', undefined],
     ['Boolean', 'true', true],
+    ['Boolean', 'False', false],
+    ['String', 'x'.repeat(4097), undefined],
     ['Boolean', 'yes', undefined],
     ['Quantity', '1Gi', '1Gi'],
     ['Quantity', 'much', undefined],

@@ -6,12 +6,15 @@
  * Invariant: a wrong column of a member costs that value only, a wrong member that member, a wrong kind that kind. The caller reports the
  * problems.
  */
+
 import { z } from 'zod';
 import { messageOf } from '../../base/errors.ts';
 import { upperFirst } from '../../base/text/upper-first.ts';
 import { when } from '../health/read-health-rules.ts';
+import { injectedFields } from '../names/reserved-names.ts';
 import { isDerived, parsePath } from '../tree/path.ts';
 import { type AbstractKind, type Column, columnTypes, type Member, type Scalar, type Source } from './abstract-kind.ts';
+import { fitted } from './derive-object.ts';
 
 export interface ReadAbstractKinds {
   readonly kinds: readonly AbstractKind[];
@@ -95,7 +98,7 @@ const member = z.strictObject({
       matchExpressions: z.array(z.unknown()).optional(),
     })
     .optional(),
-  columns: z.record(z.string(), z.unknown()),
+  columns: z.record(z.string(), z.unknown()).default({}),
 });
 const kind = z.strictObject({
   name,
@@ -104,10 +107,8 @@ const kind = z.strictObject({
     .regex(/^[A-Z][A-Za-z0-9]*$/, 'must begin with a capital and have letters and digits only')
     .optional(),
   description: z.string().optional(),
-  columns: z.record(name, z.unknown()).refine((columns) => Object.keys(columns).length <= most.columns, {
-    error: `has more than ${most.columns} columns`,
-  }),
-  members: z.array(z.unknown()).min(1).max(most.members),
+  columns: z.record(z.string(), z.unknown()),
+  members: z.array(z.unknown()).min(1),
 });
 const document = z.strictObject({ abstractKinds: z.array(z.unknown()).max(most.kinds).nullable().default([]) });
 
@@ -150,11 +151,16 @@ function kindOf(given: z.output<typeof kind>, what: string, problems: string[]):
   const columns: Column[] = [];
   for (const [columnName, each] of Object.entries(given.columns)) {
     const found = column.safeParse(each);
-    const problem = reserved.has(columnName)
-      ? 'every object has a field of this name'
-      : found.success
-        ? null
-        : sentence(found.error);
+    const problem =
+      reserved.has(columnName) || injectedFields.has(columnName)
+        ? 'every object has a field of this name'
+        : !/^[A-Za-z][A-Za-z0-9_]*$/.test(columnName)
+          ? 'its name must begin with a letter of ASCII and have letters, digits and _ only'
+          : columns.length === most.columns
+            ? `a kind has at most ${most.columns} columns`
+            : found.success
+              ? null
+              : sentence(found.error);
     if (found.success && problem === null) columns.push(plain({ ...found.data, name: columnName }) as Column);
     else problems.push(`the column ${columnName} of ${what} is left out: ${problem}`);
   }
@@ -162,7 +168,8 @@ function kindOf(given: z.output<typeof kind>, what: string, problems: string[]):
   for (const [at, each] of given.members.entries()) {
     const found = member.safeParse(each);
     const of = `the member ${textAt(each, 'resource') ?? `number ${at + 1}`} of ${what}`;
-    if (!found.success) problems.push(`${of} is left out: ${sentence(found.error)}`);
+    if (members.length === most.members) problems.push(`${of} is left out: a kind has at most ${most.members} members`);
+    else if (!found.success) problems.push(`${of} is left out: ${sentence(found.error)}`);
     else if (members.some(({ resource }) => resource === found.data.resource))
       problems.push(`${of} is left out: it is there twice`);
     else members.push(memberOf(found.data, columns, of, problems));
@@ -183,16 +190,32 @@ function memberOf(
 ): Member {
   const sources: Record<string, Source> = {};
   for (const [columnName, each] of Object.entries(given.columns)) {
-    if (!columns.some((known) => known.name === columnName)) {
+    const column = columns.find((known) => known.name === columnName);
+    if (column === undefined) {
       problems.push(`the value ${columnName} of ${what} is left out: there is no such column`);
       continue;
     }
     const found = sourceOf.safeParse(each);
-    if (found.success) sources[columnName] = found.data;
+    const constant = found.success
+      ? constantsOf(found.data).find((value) => fitted(column, value) === undefined)
+      : undefined;
+    if (constant !== undefined)
+      problems.push(
+        `the value ${columnName} of ${what} is left out: ${JSON.stringify(constant)} does not fit the column`,
+      );
+    else if (found.success) sources[columnName] = found.data;
     else problems.push(`the value ${columnName} of ${what} is left out: ${sentence(found.error)}`);
   }
   const { resource, where = [], labels } = given;
   return plain({ resource, where, ...(labels === undefined ? {} : { labels }), columns: sources }) as Member;
+}
+
+/** The constants that may become the value of a column. */
+function constantsOf(of: Source): readonly Scalar[] {
+  if ('value' in of) return [of.value];
+  if ('firstOf' in of) return of.firstOf.flatMap(constantsOf);
+  if ('map' in of) return [...Object.values(of.map), ...(of.otherwise === undefined ? [] : [of.otherwise])];
+  return [];
 }
 
 const sourceOf = source(most.depth);

@@ -107,6 +107,8 @@ export function makeShells(
     interfaces: [shared.object],
     fields: () => {
       const own = { ...shared.objectFields, ...dataFields(kind, shapes, shared) };
+      // Relations are those of the object that it is made from.
+      if (kind.resource.group === abstractGroup) return own;
       return { ...own, ...without(shared.relations(kind, shellsOf, shared.type), own) };
     },
   });
@@ -141,7 +143,9 @@ export function makeShells(
     description: `A message of the subscription \`${names.subscription}\`.`,
     fields: () => changesFields(change, shared),
   });
-  const filter = shared.filters.ofKind(kind, definitions, () => relationFilters(kind, shellsOf));
+  const filter = shared.filters.ofKind(kind, definitions, () =>
+    kind.resource.group === abstractGroup ? {} : relationFilters(kind, shellsOf),
+  );
   return {
     kind,
     object: object as GraphQLObjectType,

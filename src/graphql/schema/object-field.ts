@@ -2,14 +2,18 @@
 
 import { GraphQLNonNull, type GraphQLObjectType, GraphQLString, getNamedType } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
+import { splitMemberCluster } from '../../catalog/abstract/abstract-kind.ts';
+import { abstractGroup } from '../../catalog/groups/api-group.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { Identity } from '../../query/plan/filter.ts';
-import { readObject } from '../../reads/lists/objects-by-identity.ts';
+import { ObjectSource } from '../../reads/lists/object-source.ts';
+import { readObject, readObjects } from '../../reads/lists/objects-by-identity.ts';
 import { projectionOfObject } from '../selection/list-selection.ts';
 import type { FieldConfig } from './shape-types.ts';
 
 /** `pod(namespace:, name:, cluster:)`; null when there is no such object. */
 export function oneRoot(kind: CatalogKind, object: GraphQLObjectType): FieldConfig {
+  if (kind.resource.group === abstractGroup) return oneOfMembers(kind, object);
   const text = new GraphQLNonNull(GraphQLString);
   return {
     type: object,
@@ -27,6 +31,48 @@ export function oneRoot(kind: CatalogKind, object: GraphQLObjectType): FieldConf
         name: String(args['name']),
       };
       return readObject(portolan, identity, projectionOfObject(info, getNamedType(info.returnType)));
+    },
+  };
+}
+
+/** `appInstance(namespace:, name:, member:, cluster:)`: two members may have objects of the same name. */
+function oneOfMembers(kind: CatalogKind, object: GraphQLObjectType): FieldConfig {
+  const text = new GraphQLNonNull(GraphQLString);
+  return {
+    type: object,
+    description: `One ${kind.resource.kind} by name; null when there is none.`,
+    args: {
+      namespace: { type: GraphQLString, description: 'Absent for an object without a namespace.' },
+      name: { type: text },
+      cluster: { type: GraphQLString, description: 'Needed when objects of several clusters have the name.' },
+      member: { type: GraphQLString, description: 'Needed when objects of several members have the name.' },
+    },
+    resolve: async (_root, { namespace, name, cluster, member }, { portolan }, info) => {
+      const parts = kind.clusters.filter((part) => {
+        const of = splitMemberCluster(part);
+        return (cluster == null || of.cluster === cluster) && (member == null || of.member === member);
+      });
+      const identities = parts.map(
+        (part): Identity => ({
+          cluster: part,
+          key: kind.key,
+          namespace: typeof namespace === 'string' ? namespace : null,
+          name: String(name),
+        }),
+      );
+      const found = await readObjects(portolan, identities, projectionOfObject(info, getNamedType(info.returnType)));
+      const objects = found.filter((each) => each instanceof ObjectSource);
+      if (objects.length > 1) {
+        const where = objects.map(({ row }) => splitMemberCluster(row.cluster));
+        throw new PortolanError(
+          'BAD_USER_INPUT',
+          `Several objects have this name; say which with \`member\` and \`cluster\`: ${where.map((of) => `${of.member} of ${of.cluster}`).join(', ')}.`,
+        );
+      }
+      const refused = found.find((each) => each instanceof PortolanError);
+      if (objects.length === 0 && refused !== undefined && found.every((each) => each instanceof PortolanError))
+        throw refused;
+      return objects[0] ?? null;
     },
   };
 }

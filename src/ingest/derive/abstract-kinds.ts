@@ -169,13 +169,21 @@ export class AbstractKinds {
 
   async #deriveAll(collection: Collection): Promise<void> {
     const { writer } = this.#context;
-    const { cluster, member, handle, derive } = collection;
+    const { cluster, member, key, handle } = collection;
     const version = String(writer.revision());
     const replace = writer.replace(handle, 'compare');
     try {
       for (let after: MemberObject | null = null; ; ) {
         const page: readonly MemberObject[] = writer.members.page(cluster, member, after, atOnce);
-        replace.put(page.flatMap((object) => incoming(derive, cluster, object, version) ?? []));
+        replace.put(
+          page.flatMap((object) => {
+            const derived = this.#incoming(collection, object, version);
+            if (derived === null) return [];
+            // An object that stays as it is keeps its version, so that it is no change.
+            const stored = writer.members.one(handle.cluster, key, object.namespace, object.name);
+            return stored !== null && isSame(stored, derived) ? asStored(stored) : derived;
+          }),
+        );
         after = page.at(-1) ?? null;
         if (after === null) break;
         await replace.room();
@@ -189,46 +197,56 @@ export class AbstractKinds {
     this.#noteSign(handle);
   }
 
+  /** The derived object; null for an object that its conditions leave out, and for one that cannot be derived. */
+  #incoming({ cluster, member, derive }: Collection, object: MemberObject, version: string): IncomingObject | null {
+    const { namespace, name, text, uid, health } = object;
+    try {
+      const derived = derive({ cluster, body: parseExact(text), health });
+      if (derived === null) return null;
+      return { text: JSON.stringify(derived), uid: derivedUid(cluster, uid), resourceVersion: version };
+    } catch (error) {
+      const { log } = this.#context;
+      log.error(
+        { cluster, member, namespace, name, error: messageOf(error) },
+        'an object of an abstract kind is left out',
+      );
+      return null;
+    }
+  }
+
   #noteSign(handle: ResourceHandle): void {
     const { clock, writer } = this.#context;
     writer.setStatus(handle, { ...idleStatus, phase: 'WATCHING', lastSignAt: clock.now() });
   }
 
   /** The change of the derived object; null if there is none. */
-  #eventOf(
-    { cluster, member, key, handle, derive }: Collection,
-    namespace: string,
-    name: string,
-    version: string,
-  ): IncomingEvent | null {
+  #eventOf(collection: Collection, namespace: string, name: string, version: string): IncomingEvent | null {
+    const { cluster, member, key, handle } = collection;
     const { members } = this.#context.writer;
     const object = members.one(cluster, member, namespace, name);
     const stored = members.one(handle.cluster, key, namespace, name);
-    const derived = object === null ? null : incoming(derive, cluster, object, version);
+    const derived = object === null ? null : this.#incoming(collection, object, version);
     if (derived === null) {
       if (stored === null) return null;
       return { type: 'DELETED', object: { text: stored.text, uid: stored.uid, resourceVersion: version } };
     }
     if (stored === null) return { type: 'ADDED', object: derived };
-    if (stored.uid === derived.uid && withoutVersion(stored.text) === withoutVersion(derived.text)) return null;
+    if (isSame(stored, derived)) return null;
     return { type: 'MODIFIED', object: derived };
   }
-}
-
-function incoming(
-  derive: Derive,
-  cluster: string,
-  { text, uid, health }: MemberObject,
-  version: string,
-): IncomingObject | null {
-  const derived = derive({ cluster, body: parseExact(text), health });
-  if (derived === null) return null;
-  return { text: JSON.stringify(derived), uid: derivedUid(cluster, uid), resourceVersion: version };
 }
 
 /** An object of an abstract kind has no uid of its own; the store needs one, which no API server gives. */
 function derivedUid(cluster: string, uid: string): string {
   return memberCluster(cluster, uid);
+}
+
+function isSame(stored: MemberObject, derived: IncomingObject): boolean {
+  return stored.uid === derived.uid && withoutVersion(stored.text) === withoutVersion(derived.text);
+}
+
+function asStored({ text, uid, resourceVersion }: MemberObject): IncomingObject {
+  return { text, uid, resourceVersion };
 }
 
 /** The text of an object without its resourceVersion: every change of the member has another one. */

@@ -7,6 +7,7 @@ export interface MemberObject {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  readonly resourceVersion: string;
   /** JSON without redacted paths. */
   readonly text: string;
   readonly health: Health;

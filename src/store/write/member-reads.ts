@@ -4,7 +4,7 @@ import { allHealthColumns, storedHealth } from '../types/kind-layout.ts';
 import type { MemberChanges, MemberObject, MemberReads } from '../types/member-reads.ts';
 import type { SqlValue } from '../types/statement.ts';
 
-const columns = `o.namespace, o.name, o.uid, coalesce(b.text, json(b.body)), ${allHealthColumns.map((column) => `o.${column}`).join(', ')}`;
+const columns = `o.namespace, o.name, o.uid, o.rv, coalesce(b.text, json(b.body)), ${allHealthColumns.map((column) => `o.${column}`).join(', ')}`;
 const published = 'o.rowset IN (SELECT rowset FROM resource WHERE kind = +? AND cluster = +? AND synced = 1)';
 
 export class StoredMembers implements MemberReads {
@@ -78,11 +78,12 @@ export class StoredMembers implements MemberReads {
   }
 }
 
-function memberObject([namespace, name, uid, text, ...health]: readonly SqlValue[]): MemberObject {
+function memberObject([namespace, name, uid, resourceVersion, text, ...health]: readonly SqlValue[]): MemberObject {
   return {
     namespace: String(namespace),
     name: String(name),
     uid: String(uid),
+    resourceVersion: String(resourceVersion),
     text: String(text),
     health: storedHealth(health),
   };
