@@ -1,7 +1,6 @@
 /** Random questions about the objects of a focus: filters of every node and operator, orders, pages. */
 
 import { searchPaths, searchTerms } from '../../src/catalog/paths/search-text.ts';
-import { leafValuesAt } from '../../src/catalog/paths/value-at.ts';
 import type { LeafType } from '../../src/catalog/tree/field-tree.ts';
 import { healthNames, identityNames, listFolds, pathOf } from '../../src/catalog/tree/path.ts';
 import { checkComparedLeaves } from '../../src/catalog/values/compare-values.ts';
@@ -20,6 +19,7 @@ import {
 } from '../../src/query/plan/filter.ts';
 import { encodeObjectId } from '../../src/query/plan/object-id.ts';
 import type { OrderTerm } from '../../src/query/plan/plan.ts';
+import { valuesOf } from '../kit/evaluate-aggregate.ts';
 import { patterns } from '../kit/leaf-values.ts';
 import type { Dice } from './dice.ts';
 import { type Focus, listIn, placeIn } from './focus.ts';
@@ -119,7 +119,7 @@ export class QuestionMaker {
     const operator = withText.has(type) && dice.chance(0.4) ? dice.pick(textOperators) : dice.pick(operators);
     const ranged = operator === 'lt' || operator === 'lte' || operator === 'gt' || operator === 'gte';
     const count = operator === 'in' ? dice.pick([1, 2, 3, 24]) : 1;
-    const known = whole ? this.#held.flatMap(({ body }) => leafValuesAt(body, path, type)) : [];
+    const known = whole ? this.#held.flatMap((object) => valuesOf(path, type, object)) : [];
     const values = dice.times(count, () => this.#value(operator, type, known));
     const filter = comparison(path, type, operator, values, !ranged && dice.chance(0.3));
     return dice.chance(0.25) ? negation(filter) : filter;

@@ -2,7 +2,10 @@
  * The aggregate evaluator in JavaScript. Tests compare the SQL of sql-aggregate.ts with it, so it is short and simple.
  */
 
+import { healthOf } from '../../src/catalog/health/health.ts';
 import { leafValuesAt } from '../../src/catalog/paths/value-at.ts';
+import type { LeafType } from '../../src/catalog/tree/field-tree.ts';
+import type { Path } from '../../src/catalog/tree/path.ts';
 import { Tally } from '../../src/catalog/values/tally.ts';
 import { type OrderKey, orderKey } from '../../src/catalog/values/values.ts';
 import { identityValue, type MatchedObjectLike, matches } from '../../src/query/evaluate/matches.ts';
@@ -34,10 +37,15 @@ export function evaluateAggregate(plan: AggregatePlan, objects: readonly Matched
 }
 
 function keysOf({ path, type }: Leaf, object: MatchedObjectLike): OrderKey[] {
+  return valuesOf(path, type, object).flatMap((value) => orderKey(type, value) ?? []);
+}
+
+/** The values at a path of the identity, of the health or of the body. */
+export function valuesOf(path: Path, type: LeafType, object: MatchedObjectLike): readonly unknown[] {
+  const [first] = path.steps;
+  if (first?.kind === 'health') return [healthOf(object.body, object.health)[first.name]];
   const identity = identityValue(path, object);
-  return (identity === undefined ? leafValuesAt(object.body, path, type) : [identity]).flatMap(
-    (value) => orderKey(type, value) ?? [],
-  );
+  return identity === undefined ? leafValuesAt(object.body, path, type) : [identity];
 }
 
 function distinct(keys: readonly OrderKey[]): readonly (OrderKey | null)[] {

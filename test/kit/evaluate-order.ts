@@ -2,14 +2,12 @@
  * The order evaluator in JavaScript. Tests compare the SQL of sql-order.ts with it.
  */
 
-import { healthOf } from '../../src/catalog/health/health.ts';
 import { searchRank } from '../../src/catalog/paths/search-text.ts';
-import { leafValuesAt } from '../../src/catalog/paths/value-at.ts';
 import { compareKeys, naturalKey, type OrderKey, orderKey } from '../../src/catalog/values/values.ts';
 import { comparePositions } from '../../src/query/evaluate/compare-rows.ts';
-import { identityValue } from '../../src/query/evaluate/matches.ts';
 import type { Identity } from '../../src/query/plan/filter.ts';
 import type { OrderTerm } from '../../src/query/plan/plan.ts';
+import { valuesOf } from './evaluate-aggregate.ts';
 
 type Ordered = Identity & { readonly body: unknown };
 
@@ -20,15 +18,7 @@ export function orderKeysOf(orderBy: readonly OrderTerm[], object: Ordered): (Or
 
 function orderKeyOf({ path, type, direction, natural, rank }: OrderTerm, object: Ordered): OrderKey | null {
   if (rank !== undefined) return searchRank(object.name, rank);
-  const [first] = path.steps;
-  const identity = identityValue(path, object);
-  const values =
-    first?.kind === 'health'
-      ? [healthOf(object.body)[first.name]]
-      : identity === undefined
-        ? leafValuesAt(object.body, path, type)
-        : [identity];
-  const keys = values
+  const keys = valuesOf(path, type, object)
     .map((value) => orderKey(type, value))
     .filter((key) => key !== null)
     .map((key) => (natural === true ? naturalKey(String(key)) : key));
