@@ -27,7 +27,10 @@ export interface MemberPart {
   readonly member: string;
 }
 
-/** @param partsOf the members of an abstract kind by its resourceKey; null for any other kind */
+/**
+ * The same rights, and those to abstract kinds.
+ * @param partsOf the members of an abstract kind by its resourceKey; null for any other kind
+ */
 export function withAbstractKinds(rights: Rights, partsOf: (key: string) => readonly MemberPart[] | null): Rights {
   const known = new WeakMap<Scopes, Scopes>();
   const inner = new WeakMap<Scopes, Scopes>();
@@ -39,7 +42,6 @@ export function withAbstractKinds(rights: Rights, partsOf: (key: string) => read
     return found;
   };
   return {
-    ...rights,
     statement: rights.statement,
     now: (caller) => {
       const scopes = rights.now(caller);

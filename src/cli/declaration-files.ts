@@ -1,4 +1,4 @@
-/** Files with declarations: those that Portolan ships, and those of `--relations` and `--health-rules`. */
+/** Files with declarations: those that Portolan ships, and those of `--relations`, `--health-rules` and `--abstract-kinds`. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { messageOf, PortolanError } from '../base/errors.ts';

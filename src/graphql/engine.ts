@@ -11,7 +11,7 @@ import type { Clock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { splitMemberCluster } from '../catalog/abstract/abstract-kind.ts';
-import { abstractGroup } from '../catalog/groups/api-group.ts';
+import { isAbstract } from '../catalog/groups/api-group.ts';
 import { searchPaths } from '../catalog/paths/search-text.ts';
 import type { CatalogKind } from '../catalog/resources/catalog.ts';
 import { ChangeFeed } from '../live/feed/change-feed.ts';
@@ -204,7 +204,7 @@ const partsOf = new WeakMap<CatalogKind, readonly MemberPart[]>();
 
 /** The members of an abstract kind; null for another kind. */
 function abstractParts(kind: CatalogKind | undefined): readonly MemberPart[] | null {
-  if (kind?.resource.group !== abstractGroup) return null;
+  if (kind === undefined || !isAbstract(kind)) return null;
   const known = partsOf.get(kind) ?? kind.clusters.map((part) => ({ part, ...splitMemberCluster(part) }));
   partsOf.set(kind, known);
   return known;

@@ -7,7 +7,7 @@ import { rbacKeys } from '../access/rbac-objects.ts';
 import { type Access, isVisible, partIn, type Scope } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
 import { shortList } from '../base/text/short-list.ts';
-import { abstractGroup } from '../catalog/groups/api-group.ts';
+import { isAbstractKey } from '../catalog/groups/api-group.ts';
 import { clustersIn, type Filter, type Identity, namespacesIn } from '../query/plan/filter.ts';
 import type { View } from '../query/sql/view.ts';
 
@@ -37,7 +37,7 @@ export function requireVisible(
     ...(clusters === null ? [] : [`cluster ${named(clusters)}`]),
   ];
   const place = where.length === 0 ? '' : ` in ${where.join(' of ')}`;
-  const which = keys.map((key) => (key.endsWith(`.${abstractGroup}`) ? `any member of ${key}` : key));
+  const which = keys.map((key) => (isAbstractKey(key) ? `any member of ${key}` : key));
   throw new PortolanError('FORBIDDEN', `You may not ${verbs} ${named(which)}${place}; ask for a role that allows it.`, {
     details: { resources: keys },
   });

@@ -15,7 +15,7 @@ import { createHash } from 'node:crypto';
 import { PortolanError } from '../base/errors.ts';
 import { namePattern } from '../base/text/name-pattern.ts';
 import { memberCluster, splitMemberCluster } from '../catalog/abstract/abstract-kind.ts';
-import { abstractGroup } from '../catalog/groups/api-group.ts';
+import { isAbstract, isAbstractKey } from '../catalog/groups/api-group.ts';
 import { isOwnGroup } from '../catalog/names/reserved-names.ts';
 import { didYouMean } from '../catalog/paths/did-you-mean.ts';
 import { textOfKind } from '../catalog/relations/relation.ts';
@@ -102,10 +102,6 @@ export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): Se
   };
 }
 
-function isAbstract({ resource }: CatalogKind): boolean {
-  return resource.group === abstractGroup;
-}
-
 function wordsOf(kinds: readonly CatalogKind[]): ReadonlyMap<string, readonly CatalogKind[]> {
   const words = new Map<string, CatalogKind[]>();
   for (const kind of kinds) {
@@ -157,7 +153,7 @@ function kindsOfPattern(kinds: ReadonlyMap<string, CatalogKind>, pattern: string
   // The objects of an abstract kind are there already, as those of its members.
   const found = [...kinds.values()].filter(
     (kind) =>
-      (!isAbstract(kind) || pattern.endsWith(`.${abstractGroup}`)) &&
+      (!isAbstract(kind) || isAbstractKey(pattern)) &&
       [kind.names.type, kind.names.list, kind.key].some((name) => fits.test(name)),
   );
   if (found.length > 0) return found;

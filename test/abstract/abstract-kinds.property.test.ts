@@ -3,11 +3,9 @@
  * deriver is in step, by pages of random size in both directions.
  */
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/log.ts';
+import { expect, test } from 'vitest';
 import { readAbstractKinds } from '../../src/catalog/abstract/read-abstract-kinds.ts';
-import { AbstractKinds } from '../../src/ingest/derive/abstract-kinds.ts';
+import { deriving } from '../kit/deriving.ts';
 import { describedCrd, type EngineFixture, engineFixture, made } from '../kit/engine-fixture.ts';
 import { eventually } from '../kit/eventually.ts';
 
@@ -136,17 +134,7 @@ test('random abstract kinds are what a plain computation gives', async () => {
           ],
         });
         expect(problems).toEqual([]);
-        const abstract = new AbstractKinds({ writer: writer(), clock: systemClock, log: silentLogger });
-        abstract.declare(kinds);
-        const unheard = writer().onCommit(({ kindIds }) => abstract.wake(kindIds, false));
-        const stop = new AbortController();
-        const running = abstract.run(stop.signal);
-        const end = async (): Promise<void> => {
-          unheard();
-          stop.abort();
-          await running;
-        };
-        onTestFinished(end);
+        const { stop } = deriving(fixture, kinds);
         const objects = new Map<string, { plural: string; cluster: string; name: string; given: Spec }>();
         for (const batch of batches) {
           for (const { plural, cluster, name, given } of batch) {
@@ -197,7 +185,7 @@ test('random abstract kinds are what a plain computation gives', async () => {
             expect(await pages(query, args, size, false)).toEqual(wanted);
           }
         }
-        await end();
+        await stop();
         writer().close();
       },
     ),

@@ -1,13 +1,11 @@
 /** Abstract kinds over a store: the tables of two members in two clusters become one list. */
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { fixedRights } from '../../src/access/rights.ts';
 import { allRows, noRows, type Scope } from '../../src/access/scope.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { codeOf } from '../../src/base/errors.ts';
-import { silentLogger } from '../../src/base/log.ts';
 import { readAbstractKinds } from '../../src/catalog/abstract/read-abstract-kinds.ts';
-import { AbstractKinds } from '../../src/ingest/derive/abstract-kinds.ts';
+import { deriving } from '../kit/deriving.ts';
 import { describedCrd, type EngineFixture, engineFixture, type FixtureOptions, made } from '../kit/engine-fixture.ts';
 import { eventually } from '../kit/eventually.ts';
 
@@ -70,6 +68,7 @@ abstractKinds:
 `;
 
 let declare: (document: string) => void = () => {};
+let stopDeriving: () => Promise<void> = async () => {};
 
 /** @param visible the number of objects that the caller sees; null for a caller who is refused */
 async function world(options: FixtureOptions = {}, visible: number | null = 4): Promise<EngineFixture> {
@@ -86,16 +85,9 @@ async function world(options: FixtureOptions = {}, visible: number | null = 4): 
     made({ name: 'h', metadata: { labels: { hidden: 'yes' } }, spec: { size: 1 } }),
   ]);
   await fixture.sync(redises, [made({ name: 'w', spec: { version: '7' } })], 'west');
-  const abstract = new AbstractKinds({ writer: fixture.writer(), clock: systemClock, log: silentLogger });
-  abstract.declare(kinds);
-  fixture.writer().onCommit(({ kindIds }) => abstract.wake(kindIds, false));
-  const stop = new AbortController();
-  const running = abstract.run(stop.signal);
+  const { abstract, stop } = deriving(fixture, kinds);
   declare = (document) => abstract.declare(readAbstractKinds(parse(document)).kinds);
-  onTestFinished(async () => {
-    stop.abort();
-    await running;
-  });
+  stopDeriving = stop;
   await eventually(async () => {
     await fixture.engine.refreshCatalog();
     const states = fixture
@@ -339,27 +331,23 @@ abstractKinds:
 });
 
 test('a gateway that starts on the file continues where the earlier one ended', async () => {
-  const { query, apply, writer } = await world();
-  const objectsOf = () =>
-    writer()
-      .states()
-      .map(({ handle, objects }) => [handle.cluster, handle.key, objects]);
-  const before = objectsOf();
-  const abstract = new AbstractKinds({ writer: writer(), clock: systemClock, log: silentLogger });
-  abstract.declare(readAbstractKinds(parse(declared)).kinds);
+  const fixture = await world();
+  const { query, apply, writer } = fixture;
+  await stopDeriving();
   const revision = writer().revision();
-  const stop = new AbortController();
-  const running = abstract.run(stop.signal);
+  const { kinds } = readAbstractKinds(parse(declared));
+  const idle = deriving(fixture, kinds);
   await new Promise((resolve) => setTimeout(resolve, 100));
-  stop.abort();
-  await running;
-  expect(objectsOf()).toEqual(before);
+  await idle.stop();
   expect(writer().revision()).toBe(revision);
   apply(redises, 'MODIFIED', made({ name: 'a', spec: { version: '8' } }));
+  deriving(fixture, kinds);
   await eventually(async () => {
     const { data } = await query('{ appInstances(filter: { version: { eq: "8" } }) { totalCount } }');
     expect(data.appInstances.totalCount).toBe(2);
   });
+  // The change of the object, and that of the derived one.
+  expect(writer().revision()).toBe(revision + 2);
 });
 
 test('an object leads to the objects of abstract kinds that are made from it, and back', async () => {

@@ -1,10 +1,8 @@
 /** Prepared answers of abstract kinds have the same bytes as those of the executor. */
-import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLogger } from '../../src/base/log.ts';
+import { expect, test } from 'vitest';
 import { readAbstractKinds } from '../../src/catalog/abstract/read-abstract-kinds.ts';
-import { AbstractKinds } from '../../src/ingest/derive/abstract-kinds.ts';
 import { answerPair } from '../kit/answer-pair.ts';
+import { deriving } from '../kit/deriving.ts';
 import { made } from '../kit/engine-fixture.ts';
 import { eventually } from '../kit/eventually.ts';
 import { gadget, gadgets, widget, widgets } from '../kit/graphql-world.ts';
@@ -29,14 +27,7 @@ test('a page of an abstract kind is written as text, with the same bytes', async
       },
     ],
   });
-  const abstract = new AbstractKinds({ writer: fixture.writer(), clock: systemClock, log: silentLogger });
-  abstract.declare(kinds);
-  const stop = new AbortController();
-  const running = abstract.run(stop.signal);
-  onTestFinished(async () => {
-    stop.abort();
-    await running;
-  });
+  deriving(fixture, kinds);
   await eventually(async () => {
     await fixture.engine.refreshCatalog();
     const { data, errors } = await fixture.query('{ things { totalCount } }');

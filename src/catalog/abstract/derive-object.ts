@@ -7,7 +7,6 @@
  *
  * A value that does not fit the type of its column is left out: it is null in lists. docs/abstract-kinds.md has the conversions.
  */
-
 import { readSelector, selects } from '../bodies/read-selector.ts';
 import { abstractGroup } from '../groups/api-group.ts';
 import { bodyTest } from '../health/declared-rule.ts';
@@ -30,6 +29,7 @@ interface MemberObject {
 /** Makes the objects of one member; null for an object that its conditions leave out. */
 export type Derive = (object: MemberObject) => Readonly<Record<string, unknown>> | null;
 
+/** What makes the objects of an abstract kind from those of this member. Paths are parsed once. */
 export function deriverOf({ type, columns }: Pick<AbstractKind, 'type' | 'columns'>, member: Member): Derive {
   const fits = bodyTest(member.where);
   const selector =

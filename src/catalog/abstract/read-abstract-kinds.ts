@@ -6,13 +6,12 @@
  * Invariant: a wrong column of a member costs that value only, a wrong member that member, a wrong kind that kind. The caller reports the
  * problems.
  */
-
 import { z } from 'zod';
-import { messageOf } from '../../base/errors.ts';
+import { issuesText } from '../../base/text/issues-text.ts';
 import { upperFirst } from '../../base/text/upper-first.ts';
 import { when } from '../health/read-health-rules.ts';
 import { injectedFields } from '../names/reserved-names.ts';
-import { isDerived, parsePath } from '../tree/path.ts';
+import { bodyPath } from '../paths/path-text.ts';
 import { type AbstractKind, type Column, columnTypes, type Member, type Scalar, type Source } from './abstract-kind.ts';
 import { fitted } from './derive-object.ts';
 
@@ -26,16 +25,7 @@ export interface ReadAbstractKinds {
 const most = { kinds: 50, members: 100, columns: 32, sources: 16, values: 200, depth: 4 } as const;
 
 const scalar = z.union([z.string(), z.number(), z.boolean()], 'must be a text, a number, true or false');
-const pathOfSource = z.string().transform((text, context): string => {
-  try {
-    const path = parsePath(text);
-    if (!isDerived(path)) return path.text;
-    context.addIssue({ code: 'custom', message: `${text} is not in the object; give a path of its body` });
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: messageOf(error) });
-  }
-  return z.NEVER;
-});
+const sourcePath = bodyPath.transform(({ text }): Source => ({ path: text }));
 
 function source(depth: number): z.ZodType<Source> {
   const value = z.strictObject({ value: scalar });
@@ -48,8 +38,8 @@ function source(depth: number): z.ZodType<Source> {
         );
   // The error of a text says why it is no path.
   return z.unknown().transform((given, context): Source => {
-    const read = typeof given === 'string' ? pathOfSource.safeParse(given) : forms.safeParse(given);
-    if (read.success) return typeof read.data === 'string' ? { path: read.data } : (read.data as Source);
+    const read = typeof given === 'string' ? sourcePath.safeParse(given) : forms.safeParse(given);
+    if (read.success) return read.data as Source;
     for (const { message, path } of read.error.issues) context.addIssue({ code: 'custom', message, path: [...path] });
     return z.NEVER;
   });
@@ -128,13 +118,13 @@ const reserved: ReadonlySet<string> = new Set([
 export function readAbstractKinds(parsed: unknown): ReadAbstractKinds {
   const problems: string[] = [];
   const read = document.safeParse(parsed ?? {});
-  if (!read.success) return { kinds: [], problems: [`the document is left out: ${sentence(read.error)}`] };
+  if (!read.success) return { kinds: [], problems: [`the document is left out: ${issuesText(read.error)}`] };
   const kinds: AbstractKind[] = [];
   for (const [at, each] of (read.data.abstractKinds ?? []).entries()) {
     const found = kind.safeParse(each);
     const what = `the abstract kind ${textAt(each, 'name') ?? `number ${at + 1}`}`;
     if (!found.success) {
-      problems.push(`${what} is left out: ${sentence(found.error)}`);
+      problems.push(`${what} is left out: ${issuesText(found.error)}`);
       continue;
     }
     const made = kindOf(found.data, what, problems);
@@ -160,7 +150,7 @@ function kindOf(given: z.output<typeof kind>, what: string, problems: string[]):
             ? `a kind has at most ${most.columns} columns`
             : found.success
               ? null
-              : sentence(found.error);
+              : issuesText(found.error);
     if (found.success && problem === null) columns.push(plain({ ...found.data, name: columnName }) as Column);
     else problems.push(`the column ${columnName} of ${what} is left out: ${problem}`);
   }
@@ -169,7 +159,7 @@ function kindOf(given: z.output<typeof kind>, what: string, problems: string[]):
     const found = member.safeParse(each);
     const of = `the member ${textAt(each, 'resource') ?? `number ${at + 1}`} of ${what}`;
     if (members.length === most.members) problems.push(`${of} is left out: a kind has at most ${most.members} members`);
-    else if (!found.success) problems.push(`${of} is left out: ${sentence(found.error)}`);
+    else if (!found.success) problems.push(`${of} is left out: ${issuesText(found.error)}`);
     else if (members.some(({ resource }) => resource === found.data.resource))
       problems.push(`${of} is left out: it is there twice`);
     else members.push(memberOf(found.data, columns, of, problems));
@@ -204,7 +194,7 @@ function memberOf(
         `the value ${columnName} of ${what} is left out: ${JSON.stringify(constant)} does not fit the column`,
       );
     else if (found.success) sources[columnName] = found.data;
-    else problems.push(`the value ${columnName} of ${what} is left out: ${sentence(found.error)}`);
+    else problems.push(`the value ${columnName} of ${what} is left out: ${issuesText(found.error)}`);
   }
   const { resource, where = [], labels } = given;
   return plain({ resource, where, ...(labels === undefined ? {} : { labels }), columns: sources }) as Member;
@@ -228,8 +218,4 @@ function plain<T>(value: T): T {
 function textAt(value: unknown, key: string): string | null {
   const found = (value as Readonly<Record<string, unknown>> | null)?.[key];
   return typeof found === 'string' ? found : null;
-}
-
-function sentence({ issues }: Pick<z.ZodError, 'issues'>): string {
-  return issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`)).join('; ');
 }

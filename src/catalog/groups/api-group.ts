@@ -3,6 +3,16 @@
 /** The API group of abstract kinds (src/catalog/abstract). No API server serves it: the group of a definition has a dot. */
 export const abstractGroup = 'abstract';
 
+/** Is it an abstract kind? */
+export function isAbstract({ resource }: { readonly resource: { readonly group: string } }): boolean {
+  return resource.group === abstractGroup;
+}
+
+/** Is it the resourceKey of an abstract kind? */
+export function isAbstractKey(key: string): boolean {
+  return key.endsWith(`.${abstractGroup}`);
+}
+
 /** The group of a custom resource has a dot. Built-in groups with a dot end in k8s.io, but so do the groups of some add-ons. */
 export function mayBeCustom(group: string): boolean {
   return group.includes('.') && !builtInGroups.has(group);

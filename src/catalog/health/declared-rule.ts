@@ -32,6 +32,7 @@ interface DeclaredRule {
 
 type Values = (input: DeclaredInput) => readonly unknown[];
 
+/** A rule that is ready to be asked. */
 export function declaredRule({ source, cases }: DeclaredHealth): DeclaredRule {
   const paths = new Map<string, Path>();
   const at = (text: string): Values => {

@@ -6,9 +6,10 @@
  * Invariant: a wrong rule costs that rule only. The caller reports the problems.
  */
 import { z } from 'zod';
-import { messageOf } from '../../base/errors.ts';
+import { issuesText } from '../../base/text/issues-text.ts';
 import { namePattern } from '../../base/text/name-pattern.ts';
-import { isDerived, parsePath } from '../tree/path.ts';
+import { bodyPath } from '../paths/path-text.ts';
+import type { Path } from '../tree/path.ts';
 import type { DeclaredHealth, HealthRules } from './declared-health.ts';
 import { isPath } from './declared-rule.ts';
 import { healthStatuses } from './health-status.ts';
@@ -31,21 +32,16 @@ export interface ReadHealthRules {
 const most = { rules: 2000, cases: 64, tests: 8, values: 64 } as const;
 
 /** The path of a body, in canonical spelling. */
-const pathText = z.string().transform((text, context): string => {
-  try {
-    const path = parsePath(text);
-    if (!isDerived(path) && path.fold === undefined) return path.text;
-    context.addIssue({ code: 'custom', message: `${text} is not in the object; give a path of its body` });
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: messageOf(error) });
-  }
-  return z.NEVER;
-});
+const plainPath = bodyPath
+  .refine(({ fold }) => fold === undefined, {
+    error: ({ input }) => `${(input as Path).text} is computed from a list; give a path of the object`,
+  })
+  .transform(({ text }) => text);
 const scalar = z
   .union([z.string(), z.number(), z.boolean()], 'must be a text, a number, true or false')
   .transform((value) => String(value).toLowerCase());
 const texts = z.union([scalar.transform((text) => [text]), z.array(scalar).min(1).max(most.values)]);
-const number = z.union([z.number(), pathText]);
+const number = z.union([z.number(), plainPath]);
 const test = z.union([
   texts.transform((oneOf) => ({ oneOf })),
   z
@@ -67,7 +63,7 @@ export const when = z
   .refine((tests) => Object.keys(tests).length <= most.tests, `has more than ${most.tests} paths`)
   .transform((tests, context) =>
     Object.entries(tests).map(([path, each]) => {
-      const read = pathText.safeParse(path);
+      const read = plainPath.safeParse(path);
       if (read.success) return { path: read.data, ...each };
       for (const { message } of read.error.issues) context.addIssue({ code: 'custom', message });
       return z.NEVER;
@@ -81,7 +77,7 @@ const reason = z
   })
   .transform((text, context) => {
     if (!isPath(text)) return text;
-    const read = pathText.safeParse(text);
+    const read = plainPath.safeParse(text);
     if (read.success) return read.data;
     for (const { message } of read.error.issues) context.addIssue({ code: 'custom', message });
     return z.NEVER;
@@ -95,7 +91,7 @@ const rule = z.strictObject({
         status: z.enum(healthStatuses),
         when,
         reason: reason.optional(),
-        message: pathText.optional(),
+        message: plainPath.optional(),
       }),
     )
     .min(1)
@@ -106,7 +102,7 @@ const document = z.strictObject({ rules: z.array(z.unknown()).max(most.rules).nu
 /** @param parsed the parsed YAML; null for an empty document. */
 export function readHealthRules(parsed: unknown, source: DeclaredHealth['source']): ReadHealthRules {
   const read = document.safeParse(parsed ?? {});
-  if (!read.success) return { rules: [], problems: [`the document is left out: ${sentence(read.error)}`] };
+  if (!read.success) return { rules: [], problems: [`the document is left out: ${issuesText(read.error)}`] };
   const rules: HealthRuleFor[] = [];
   const problems: string[] = [];
   for (const [at, each] of (read.data.rules ?? []).entries()) {
@@ -119,7 +115,7 @@ export function readHealthRules(parsed: unknown, source: DeclaredHealth['source'
         declared: { source, cases: JSON.parse(JSON.stringify(cases)) as DeclaredHealth['cases'] },
       });
     } else {
-      problems.push(`the rule ${nameOf(each) ?? `number ${at + 1}`} is left out: ${sentence(found.error)}`);
+      problems.push(`the rule ${nameOf(each) ?? `number ${at + 1}`} is left out: ${issuesText(found.error)}`);
     }
   }
   return { rules, problems };
@@ -150,8 +146,4 @@ export function healthRulesOf(
 function nameOf(value: unknown): string | null {
   const kind = (value as { readonly kind?: unknown } | null)?.kind;
   return typeof kind === 'string' ? kind : null;
-}
-
-function sentence({ issues }: z.ZodError): string {
-  return issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`)).join('; ');
 }

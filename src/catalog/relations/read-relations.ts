@@ -8,6 +8,8 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { messageOf } from '../../base/errors.ts';
+import { issuesText } from '../../base/text/issues-text.ts';
+import { pathText } from '../paths/path-text.ts';
 import { isThroughLists, joinPaths, type Path, parsePath } from '../tree/path.ts';
 import { recordOf } from '../values/displayed-value.ts';
 import {
@@ -45,15 +47,6 @@ const kindText = z
 const fieldName = z
   .string()
   .regex(/^[a-z][A-Za-z0-9]*$/, 'must begin with a lower case letter and have letters and digits only');
-const pathText = z.string().transform((text, context): Path => {
-  try {
-    return parsePath(text);
-  } catch (error) {
-    context.addIssue({ code: 'custom', message: messageOf(error) });
-    return z.NEVER;
-  }
-});
-
 const placeMap = z
   .strictObject({
     at: pathText,
@@ -131,13 +124,13 @@ export function readRelations(value: unknown, origin: RelationOrigin): ReadRelat
   const problems: RelationProblem[] = [];
   const whole = document.safeParse(value);
   if (!whole.success) {
-    const problem = { source: null, declaration: 'the document', message: explain(whole.error) };
+    const problem = { source: null, declaration: 'the document', message: issuesText(whole.error) };
     return { relations: [], problems: [problem], off: [] };
   }
   const templates = (whole.data.podTemplates ?? []).flatMap((each, index) => {
     const read = podTemplate.safeParse(each);
     if (read.success) return read.data;
-    problems.push({ source: null, declaration: `podTemplates ${index + 1}`, message: explain(read.error) });
+    problems.push({ source: null, declaration: `podTemplates ${index + 1}`, message: issuesText(read.error) });
     return [];
   });
   const relations = whole.data.relations.flatMap((each, index) => {
@@ -146,7 +139,7 @@ export function readRelations(value: unknown, origin: RelationOrigin): ReadRelat
       return [];
     };
     const read = declaration.safeParse(each);
-    if (!read.success) return report(explain(read.error));
+    if (!read.success) return report(issuesText(read.error));
     try {
       return relationsOf(read.data, templates, origin);
     } catch (error) {
@@ -261,10 +254,4 @@ function labelOf(value: unknown, index: number): string {
 function sourceOf(value: unknown): string | null {
   const { from } = recordOf(value) ?? {};
   return kindText.safeParse(from).success ? String(from) : null;
-}
-
-function explain(error: z.ZodError): string {
-  return error.issues
-    .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
-    .join('; ');
 }

@@ -11,7 +11,7 @@
  */
 
 import { type GraphQLInputField, type GraphQLInputObjectType, getNamedType, isInputObjectType } from 'graphql';
-import { abstractGroup } from '../../catalog/groups/api-group.ts';
+import { isAbstract } from '../../catalog/groups/api-group.ts';
 import { mostTerms, searchTerms } from '../../catalog/paths/search-text.ts';
 import type { Catalog, CatalogKind } from '../../catalog/resources/catalog.ts';
 import { referencePlaces } from '../../catalog/resources/reference-places.ts';
@@ -91,7 +91,7 @@ class FilterReader {
     if (meaning === undefined) return refuse(place, 'cannot be used here');
     switch (meaning.role) {
       case 'clusters':
-        if (this.#context.kinds.every(({ resource }) => resource.group === abstractGroup)) {
+        if (this.#context.kinds.every(isAbstract)) {
           return ofClusters(listOf(value, place) as readonly string[]);
         }
         return { kind: 'clusters', in: listOf(value, place) as readonly string[] };

@@ -14,7 +14,7 @@ import {
   GraphQLString,
 } from 'graphql';
 import { must } from '../../base/must.ts';
-import { abstractGroup } from '../../catalog/groups/api-group.ts';
+import { isAbstract } from '../../catalog/groups/api-group.ts';
 import { fieldName } from '../../catalog/names/field-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
@@ -108,7 +108,7 @@ export function makeShells(
     fields: () => {
       const own = { ...shared.objectFields, ...dataFields(kind, shapes, shared) };
       // Relations are those of the object that it is made from.
-      if (kind.resource.group === abstractGroup) return own;
+      if (isAbstract(kind)) return own;
       return { ...own, ...without(shared.relations(kind, shellsOf, shared.type), own) };
     },
   });
@@ -144,7 +144,7 @@ export function makeShells(
     fields: () => changesFields(change, shared),
   });
   const filter = shared.filters.ofKind(kind, definitions, () =>
-    kind.resource.group === abstractGroup ? {} : relationFilters(kind, shellsOf),
+    isAbstract(kind) ? {} : relationFilters(kind, shellsOf),
   );
   return {
     kind,
@@ -182,7 +182,7 @@ function dataFields(kind: CatalogKind, shapes: ShapeTypes, shared: Shared): Obje
       continue;
     }
     const resolve = must(config.resolve, 'a data field has a resolver');
-    if (kind.resource.group === abstractGroup && field.name === 'cluster') {
+    if (isAbstract(kind) && field.name === 'cluster') {
       // The cluster in the identity of such an object names the member too.
       fields['cluster'] = {
         ...config,
@@ -196,7 +196,7 @@ function dataFields(kind: CatalogKind, shapes: ShapeTypes, shared: Shared): Obje
       resolve: (source, args, context, info) => resolve(source.body, args, context, info),
     };
   }
-  if (kind.resource.group === abstractGroup) fields['object'] = originField(shared);
+  if (isAbstract(kind)) fields['object'] = originField(shared);
   return fields;
 }
 

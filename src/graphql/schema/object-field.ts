@@ -3,17 +3,18 @@
 import { GraphQLNonNull, type GraphQLObjectType, GraphQLString, getNamedType } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
 import { splitMemberCluster } from '../../catalog/abstract/abstract-kind.ts';
-import { abstractGroup } from '../../catalog/groups/api-group.ts';
+import { isAbstract } from '../../catalog/groups/api-group.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { Identity } from '../../query/plan/filter.ts';
 import { ObjectSource } from '../../reads/lists/object-source.ts';
 import { readObject, readObjects } from '../../reads/lists/objects-by-identity.ts';
+import { facts } from '../selection/field-facts.ts';
 import { projectionOfObject } from '../selection/list-selection.ts';
 import type { FieldConfig } from './shape-types.ts';
 
 /** `pod(namespace:, name:, cluster:)`; null when there is no such object. */
 export function oneRoot(kind: CatalogKind, object: GraphQLObjectType): FieldConfig {
-  if (kind.resource.group === abstractGroup) return oneOfMembers(kind, object);
+  if (isAbstract(kind)) return oneOfMembers(kind, object);
   const text = new GraphQLNonNull(GraphQLString);
   return {
     type: object,
@@ -41,6 +42,8 @@ function oneOfMembers(kind: CatalogKind, object: GraphQLObjectType): FieldConfig
   return {
     type: object,
     description: `One ${kind.resource.kind} by name; null when there is none.`,
+    // Each part is looked up.
+    extensions: facts({ cost: { own: kind.clusters.length } }),
     args: {
       namespace: { type: GraphQLString, description: 'Absent for an object without a namespace.' },
       name: { type: text },

@@ -9,9 +9,8 @@
  * An object that is stored from its text has null and the text.
  */
 
-import { healthNames } from '../../catalog/tree/path.ts';
 import type { IncomingObject } from '../../store/types/incoming-object.ts';
-import { storedHealth } from '../../store/types/kind-layout.ts';
+import { healthValues, storedHealth } from '../../store/types/kind-layout.ts';
 import type { PreparedObject } from '../../store/types/prepared-object.ts';
 import type { SqlValue } from '../../store/types/statement.ts';
 
@@ -33,17 +32,7 @@ export function packObjects(objects: readonly SentObject[]): PackedObjects {
       continue;
     }
     const { name, namespace, uid, resourceVersion, created, deleting, marks, health, body } = object;
-    values.push(
-      name,
-      namespace,
-      uid,
-      resourceVersion,
-      created,
-      deleting,
-      marks,
-      ...healthNames.map((name) => health[name]),
-      body.length,
-    );
+    values.push(name, namespace, uid, resourceVersion, created, deleting, marks, ...healthValues(health), body.length);
     values.push(object.labels.length);
     for (const [key, value] of object.labels) values.push(key, value);
     values.push(object.owners.length);
@@ -98,7 +87,7 @@ export function unpackObjects({ values, bodies }: PackedObjects): readonly SentO
       created: time(),
       deleting: time(),
       marks: text(),
-      health: storedHealth(healthNames.map(next)),
+      health: storedHealth([next(), next(), next(), next()]),
       body: body(),
       labels: list((): readonly [string, string] => [text(), text()]),
       owners: list(() => ({ uid: text(), controller: next() === 1 })),

@@ -17,7 +17,7 @@ import type { Logger } from '../../base/log.ts';
 import { type AbstractKind, memberCluster } from '../../catalog/abstract/abstract-kind.ts';
 import { type Derive, deriverOf } from '../../catalog/abstract/derive-object.ts';
 import { abstractKey, describeAbstractKind } from '../../catalog/abstract/describe-abstract-kind.ts';
-import { abstractGroup } from '../../catalog/groups/api-group.ts';
+import { isAbstractKey } from '../../catalog/groups/api-group.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { IncomingEvent, IncomingObject } from '../../store/types/incoming-object.ts';
 import type { MemberObject } from '../../store/types/member-reads.ts';
@@ -32,6 +32,8 @@ interface DeriverContext {
 
 /** The objects of one abstract kind that come from one member in one cluster. */
 interface Collection {
+  /** Its description as JSON. */
+  readonly text: string;
   readonly cluster: string;
   /** resourceKey of the member. */
   readonly member: string;
@@ -114,29 +116,37 @@ export class AbstractKinds {
   /** Declares the collections that there should be, and drops the others. */
   async #declareAll(): Promise<void> {
     const { writer } = this.#context;
-    const states = writer.states();
-    const wanted = new Map<string, Collection>();
+    const handles = writer.members.collections();
+    const there = new Set(handles.map(({ id }) => id));
+    const known = new Map(
+      this.#collections.flatMap((each) => (there.has(each.handle.id) ? [[each.text, each] as const] : [])),
+    );
+    const wanted: Collection[] = [];
     for (const kind of this.#kinds) {
       const key = abstractKey(kind);
       for (const member of kind.members) {
         const clusters = new Map(
-          states.flatMap(({ handle, described }) =>
-            handle.key === member.resource ? [[handle.cluster, described.redacted] as const] : [],
-          ),
+          handles.flatMap((handle) => (handle.key === member.resource ? [[handle.cluster, handle]] : [])),
         );
-        for (const [cluster, redacted] of clusters) {
-          const described = describeAbstractKind(kind, cluster, member, redacted);
-          const handle = writer.declare(described);
-          const derive = deriverOf(kind, member);
-          wanted.set(`${handle.cluster} ${key}`, { cluster, member: member.resource, key, handle, derive });
+        for (const [cluster, of] of clusters) {
+          const described = describeAbstractKind(kind, cluster, member, writer.state(of).described.redacted);
+          const text = JSON.stringify(described);
+          wanted.push(
+            known.get(text) ?? {
+              text,
+              cluster,
+              member: member.resource,
+              key,
+              handle: writer.declare(described),
+              derive: deriverOf(kind, member),
+            },
+          );
         }
       }
     }
-    for (const { handle, described } of states) {
-      if (described.resource.group !== abstractGroup || wanted.has(`${handle.cluster} ${handle.key}`)) continue;
-      await writer.drop(handle);
-    }
-    this.#collections = [...wanted.values()];
+    const kept = new Set(wanted.map(({ handle }) => handle.id));
+    for (const handle of handles) if (isAbstractKey(handle.key) && !kept.has(handle.id)) await writer.drop(handle);
+    this.#collections = wanted;
     this.#isIdle = this.#kinds.length === 0;
   }
 

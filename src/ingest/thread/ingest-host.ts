@@ -15,7 +15,7 @@ import type { Logger } from '../../base/log.ts';
 import { splitMemberCluster } from '../../catalog/abstract/abstract-kind.ts';
 import { redactStored } from '../../catalog/describe/redacted-paths.ts';
 import type { RelationSet } from '../../catalog/describe/relation-set.ts';
-import { abstractGroup } from '../../catalog/groups/api-group.ts';
+import { isAbstract } from '../../catalog/groups/api-group.ts';
 import { healthRulesOf, type ReadHealthRules } from '../../catalog/health/read-health-rules.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
 import type { RegisteredCluster } from '../../kube/discovery/cluster-secret.ts';
@@ -177,7 +177,8 @@ export class IngestHost {
    */
   #configureStored(): void {
     const { options, writer } = this.#context;
-    for (const { described, handle } of writer.states()) {
+    const states = writer.states();
+    for (const { described, handle } of states) {
       const redacted = redactStored(described, options.redact ?? []);
       const { health: _, ...rest } = redacted;
       const health = healthRulesOf(this.#healthRules, described.resource);
@@ -186,12 +187,13 @@ export class IngestHost {
       if (!isSame) writer.declare(configured, handle.namespace);
     }
     // What was derived from a path that is redacted now goes too.
-    const states = writer.states();
     for (const { described, handle } of states) {
-      if (described.resource.group !== abstractGroup) continue;
+      if (!isAbstract(described)) continue;
       const { cluster, member } = splitMemberCluster(handle.cluster);
       const of = states.find((state) => state.handle.cluster === cluster && state.handle.key === member);
-      if (of !== undefined) writer.declare({ ...described, redacted: of.described.redacted }, handle.namespace);
+      if (of === undefined) continue;
+      const { redacted } = writer.state(of.handle).described;
+      writer.declare({ ...described, redacted }, handle.namespace);
     }
   }
 

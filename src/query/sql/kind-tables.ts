@@ -31,11 +31,13 @@ type Table = 'o' | 'p';
 type OwnColumn = 'uid' | 'rv' | 'created' | 'deleting' | 'seq' | 'marks' | (typeof allHealthColumns)[number];
 type ObjectColumn = SharedColumn | OwnColumn;
 
+interface ObjectLeaf {
+  readonly type: LeafType;
+  readonly column: ObjectColumn;
+}
+
 /** Leaves that are columns of `object`, by path. A leaf of another type is not this column. */
-const objectLeaves: ReadonlyMap<string, { readonly type: LeafType; readonly column: ObjectColumn }> = new Map<
-  string,
-  { readonly type: LeafType; readonly column: ObjectColumn }
->([
+const objectLeaves: ReadonlyMap<string, ObjectLeaf> = new Map<string, ObjectLeaf>([
   ['metadata.name', { type: 'String', column: 'name' }],
   ['metadata.namespace', { type: 'String', column: 'namespace' }],
   ['metadata.uid', { type: 'String', column: 'uid' }],

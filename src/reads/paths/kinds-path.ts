@@ -1,7 +1,7 @@
 /** Looks up a caller's paths in the queried kinds. */
 
 import { PortolanError } from '../../base/errors.ts';
-import { abstractGroup } from '../../catalog/groups/api-group.ts';
+import { isAbstract } from '../../catalog/groups/api-group.ts';
 import { type ResolvedPath, resolvePath } from '../../catalog/paths/resolve-path.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
@@ -20,7 +20,7 @@ export function pathIn(kinds: readonly PathKind[], written: string, needed: 'eve
   const path = parsePath(written);
   const identity = identityNames.find((name) => name === written);
   // The cluster in the identity of an object of an abstract kind names the member too.
-  if (identity === 'cluster' && kinds.length > 0 && kinds.every(({ resource }) => resource.group === abstractGroup))
+  if (identity === 'cluster' && kinds.length > 0 && kinds.every(isAbstract))
     return pathIn(kinds, '["cluster"]', needed);
   if (identity !== undefined) {
     return {

@@ -15,8 +15,8 @@ export const healthColumns = {
 export const allHealthColumns = healthNames.map((name) => healthColumns[name]);
 
 /** The values of these columns. */
-export function healthValues(health: Health): readonly SqlValue[] {
-  return healthNames.map((name) => health[name]);
+export function healthValues({ status, reason, message, source }: Health): readonly SqlValue[] {
+  return [status, reason, message, source];
 }
 
 /** The health in these columns. */

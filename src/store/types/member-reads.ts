@@ -1,5 +1,6 @@
 /** Reads of stored objects in the writer's thread. */
 import type { Health } from '../../catalog/health/health-status.ts';
+import type { ResourceHandle } from './progress.ts';
 
 /** A stored object. */
 export interface MemberObject {
@@ -22,6 +23,8 @@ export interface MemberChanges {
 }
 
 export interface MemberReads {
+  /** All collections. Their descriptions are not read. */
+  collections(): readonly ResourceHandle[];
   /** Null for a kind that the store does not have. */
   kindId(key: string): number | null;
   /** Are all collections of the resource in the cluster synced? False without one. */

@@ -1,5 +1,4 @@
 /** The write side of the store: inputs and results of the writer. */
-
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { IncomingEvent, IncomingObject, ListedObject } from './incoming-object.ts';
 import type { PathUse, PromotionOutcome } from './kind-layout.ts';

@@ -18,6 +18,7 @@ import type { StoredKind } from '../rows/stored-resource.ts';
 import { WriteBudget } from '../rows/write-budget.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 import { allHealthColumns, healthValues, storedHealth } from '../types/kind-layout.ts';
+import type { SqlValue } from '../types/statement.ts';
 import { retainSome } from './retention.ts';
 
 const batch = 300;
@@ -139,38 +140,59 @@ export class Housekeeping {
     const { promoted } = kind;
     const waiting = promoted.slots.filter((slot) => !slot.ready);
     const from = Math.min(...waiting.map((slot) => slot.backfilled));
-    const to = from + idsAtOnce;
-    // The plus prevents the use of an index: no index has a kind's objects by id, so each step would sort all of them.
-    const rows = session.database
-      .statement(
-        `SELECT o.id, o.rowset, o.cluster, o.namespace, o.name, coalesce(b.text, json(b.body)), ${stored}
-         FROM object o CROSS JOIN body b ON b.id = o.id WHERE +o.kind = ? AND o.id > ? AND o.id <= ? ORDER BY o.id LIMIT +?`,
-      )
-      .all(kind.id, from, to, batch);
-    let last = from;
-    let whole = rows.length < batch;
-    for (const [id, rowset, cluster, namespace, name, json, ...health] of rows) {
-      const text = String(json);
-      last = Number(id);
-      const value = parseExact(text) as Readonly<Record<string, unknown>>;
-      const keys = promoted.keysOf({ text, value, health: storedHealth(health) });
-      if (!promoted.update(last, keys)) {
+    const columns = `o.rowset, o.cluster, o.namespace, o.name, coalesce(b.text, json(b.body)), ${stored}`;
+    const reached = this.#someObjects(
+      kind.id,
+      from,
+      columns,
+      ([id, rowset, cluster, namespace, name, json, ...health]) => {
+        const text = String(json);
+        const value = parseExact(text) as Readonly<Record<string, unknown>>;
+        const keys = promoted.keysOf({ text, value, health: storedHealth(health) });
+        if (promoted.update(Number(id), keys)) return;
         const row = {
           rowset: Number(rowset),
           cluster: String(cluster),
           namespace: String(namespace),
           name: String(name),
         };
-        promoted.insert(last, row, keys);
-      }
-      if (this.#budget.spend(0)) {
-        whole = false;
-        break;
-      }
+        promoted.insert(Number(id), row, keys);
+      },
+    );
+    promoted.backfilledTo(reached);
+    if (reached === null) session.counters.layoutVersion += 1;
+  }
+
+  /**
+   * Calls `each` for some objects of a kind, in the order of their ids, within the budget.
+   * @param from only objects with a greater id
+   * @param columns of `object AS o` and `body AS b`, after the id
+   * @returns the id up to which all objects were given; null if no object is left
+   */
+  #someObjects(
+    kindId: number,
+    from: number,
+    columns: string,
+    each: (row: readonly SqlValue[]) => void,
+    small = false,
+  ): number | null {
+    const { counters, database } = this.#context.session;
+    const to = small ? counters.nextObject : from + idsAtOnce;
+    // The ids of a small kind are found by an index of the kind. The plus prevents its use for a large one: no index has a kind's objects by
+    // id, so each step would sort all of them.
+    const rows = database
+      .statement(
+        `SELECT o.id, ${columns} FROM object o CROSS JOIN body b ON b.id = o.id
+         WHERE ${small ? 'o.kind = ? AND +o.id > ? AND +o.id <= ?' : '+o.kind = ? AND o.id > ? AND o.id <= ?'} ORDER BY o.id LIMIT +?`,
+      )
+      .all(kindId, from, to, batch);
+    for (const row of rows) {
+      each(row);
+      if (this.#budget.spend(0)) return Number(row[0]);
     }
-    const over = whole && to >= session.counters.nextObject;
-    promoted.backfilledTo(over ? null : whole ? to : last);
-    if (over) session.counters.layoutVersion += 1;
+    const last = rows.at(-1);
+    if (last !== undefined && rows.length === batch) return Number(last[0]);
+    return to >= counters.nextObject ? null : to;
   }
 
   /** Computes the health of objects again whose kind has other rules now. Their collections are reset when all of them have it. */
@@ -195,46 +217,27 @@ export class Housekeeping {
     const collections = resources.all().filter((each) => each.kind === kind);
     const rulesOf = new Map(collections.map(({ handle, health }) => [handle.cluster, health]));
     const published = new Set(collections.map(({ rowset }) => rowset));
-    const to = from + idsAtOnce;
-    // The plus: see backfill.
-    const rows = database
-      .statement(
-        `SELECT o.id, o.rowset, o.cluster, o.namespace, coalesce(b.text, json(b.body)), ${stored}
-         FROM object o CROSS JOIN body b ON b.id = o.id WHERE +o.kind = ? AND o.id > ? AND o.id <= ? ORDER BY o.id LIMIT +?`,
-      )
-      .all(kind.id, from, to, batch);
-    let last = from;
-    let whole = rows.length < batch;
-    for (const [id, rowset, cluster, namespace, json, ...columns] of rows) {
-      last = Number(id);
+    const columns = `o.rowset, o.cluster, o.namespace, coalesce(b.text, json(b.body)), ${stored}`;
+    const reached = this.#someObjects(kind.id, from, columns, ([id, rowset, cluster, namespace, json, ...columns]) => {
       const text = String(json);
       const value = parseExact(text) as Readonly<Record<string, unknown>>;
       const before = storedHealth(columns);
       const health = healthOf(value, rulesOf.get(String(cluster)));
-      if (!isDeepStrictEqual(before, health)) {
-        database
-          .statement(`UPDATE object SET ${allHealthColumns.join(' = ?, ')} = ? WHERE id = ?`)
-          .run(...healthValues(health), last);
-        kind.promoted.update(last, kind.promoted.keysOf({ text, value, health }));
-        if (published.has(Number(rowset)) && before.status !== health.status) {
-          change(database, Number(rowset), { namespace: String(namespace), health: before.status }, -1);
-          change(database, Number(rowset), { namespace: String(namespace), health: health.status }, 1);
-        }
-      }
-      if (!this.#budget.spend(0)) continue;
-      whole = false;
-      break;
-    }
-    const over = whole && to >= session.counters.nextObject;
-    resources.healthFilled(kind, { ...kind.health, from: over ? null : whole ? to : last });
-    if (!over) return;
+      if (isDeepStrictEqual(before, health)) return;
+      database
+        .statement(`UPDATE object SET ${allHealthColumns.join(' = ?, ')} = ? WHERE id = ?`)
+        .run(...healthValues(health), Number(id));
+      kind.promoted.update(Number(id), kind.promoted.keysOf({ text, value, health }));
+      if (!published.has(Number(rowset)) || before.status === health.status) return;
+      change(database, Number(rowset), { namespace: String(namespace), health: before.status }, -1);
+      change(database, Number(rowset), { namespace: String(namespace), health: health.status }, 1);
+    });
+    resources.healthFilled(kind, { ...kind.health, from: reached });
+    if (reached !== null) return;
     // Readers that follow changes do not see the new health otherwise.
-    for (const cluster of new Set(collections.filter(({ synced }) => synced).map(({ handle }) => handle.cluster)))
-      log.reset(
-        kind.id,
-        cluster,
-        collections.find(({ handle }) => handle.cluster === cluster)?.lastResourceVersion ?? '',
-      );
+    const synced = collections.filter((each) => each.synced);
+    for (const [cluster, version] of new Map(synced.map((each) => [each.handle.cluster, each.lastResourceVersion])))
+      log.reset(kind.id, cluster, version ?? '');
   }
 
   /** Whether objects may lack references or selectors, so that relations cannot be used. */
@@ -262,27 +265,18 @@ export class Housekeeping {
   }
 
   #fillSomeRelations(kindId: number, from: number, small: boolean): void {
-    const { relations, session } = this.#context;
-    const to = small ? session.counters.nextObject : from + idsAtOnce;
-    // The ids of a small kind are found by an index of the kind, those of a large one in the order of all ids.
-    const rows = session.database
-      .statement(
-        `SELECT o.id, o.cluster, o.namespace, coalesce(b.text, json(b.body)) FROM object o CROSS JOIN body b ON b.id = o.id
-         WHERE ${small ? 'o.kind = ? AND +o.id > ? AND +o.id <= ?' : '+o.kind = ? AND o.id > ? AND o.id <= ?'} ORDER BY o.id LIMIT +?`,
-      )
-      .all(kindId, from, to, batch);
-    let last = from;
-    let whole = rows.length < batch;
-    for (const [id, cluster, namespace, json] of rows) {
-      last = Number(id);
-      const object = { id: last, kindId, cluster: String(cluster), namespace: String(namespace) };
-      relations.write(object, parseExact(String(json)));
-      if (!this.#budget.spend(0)) continue;
-      whole = false;
-      break;
-    }
-    const over = whole && to >= session.counters.nextObject;
-    relations.places.filled(kindId, over ? null : whole ? to : last);
+    const { relations } = this.#context;
+    const reached = this.#someObjects(
+      kindId,
+      from,
+      'o.cluster, o.namespace, coalesce(b.text, json(b.body))',
+      ([id, cluster, namespace, json]) => {
+        const object = { id: Number(id), kindId, cluster: String(cluster), namespace: String(namespace) };
+        relations.write(object, parseExact(String(json)));
+      },
+      small,
+    );
+    relations.places.filled(kindId, reached);
   }
 
   /** Removes targets that nothing mentions any more, once many references have been removed. */

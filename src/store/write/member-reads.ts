@@ -2,16 +2,22 @@
 import type { WriteContext } from '../rows/write-context.ts';
 import { allHealthColumns, storedHealth } from '../types/kind-layout.ts';
 import type { MemberChanges, MemberObject, MemberReads } from '../types/member-reads.ts';
+import type { ResourceHandle } from '../types/progress.ts';
 import type { SqlValue } from '../types/statement.ts';
 
 const columns = `o.namespace, o.name, o.uid, o.rv, coalesce(b.text, json(b.body)), ${allHealthColumns.map((column) => `o.${column}`).join(', ')}`;
 const published = 'o.rowset IN (SELECT rowset FROM resource WHERE kind = +? AND cluster = +? AND synced = 1)';
 
+/** See MemberReads (src/store/types/member-reads.ts). */
 export class StoredMembers implements MemberReads {
   readonly #context: WriteContext;
 
   constructor(context: WriteContext) {
     this.#context = context;
+  }
+
+  collections(): readonly ResourceHandle[] {
+    return this.#context.resources.all().map(({ handle }) => handle);
   }
 
   isSynced(cluster: string, key: string): boolean {

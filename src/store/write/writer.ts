@@ -8,7 +8,6 @@
  *
  * Every commit is complete: after a crash the tables, the log and lastResourceVersion are those of the last commit.
  */
-
 import { messageOf } from '../../base/errors.ts';
 import { type Logger, silentLogger } from '../../base/log.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
