@@ -126,6 +126,24 @@ describe('a live query', () => {
     expect(data).toEqual((await ask(server.url, query)).data);
   });
 
+  test('may hold the health of what an object owns', async () => {
+    const { fixture, live } = await world();
+    fixture.apply(gadgets, 'ADDED', made({ name: 'app', namespace: null, uid: 'u-app' }));
+    const child = (status: string) =>
+      made({ name: 'child', owner: { uid: 'u-app' }, status: { conditions: [{ type: 'Ready', status }] } });
+    fixture.apply(widgets, 'ADDED', child('True'));
+    const { results, until } = await live(
+      'query @live(throttle: 0) { exampleComGadget(name: "app") { health(rollUp: OWNED) { status culprit { metadata { name } } } } }',
+    );
+    const healths = () => results.map(({ data }) => data?.['exampleComGadget'].health);
+    fixture.apply(widgets, 'MODIFIED', child('False'));
+    await until(2);
+    fixture.apply(widgets, 'DELETED', child('False'));
+    await until(3);
+    const well = { status: 'Current', culprit: null };
+    expect(healths()).toEqual([well, { status: 'InProgress', culprit: { metadata: { name: 'child' } } }, well]);
+  });
+
   test('with a plan runs without a lease once its route is known, also with a count of few objects', async () => {
     const { fixture, live, server } = await world();
     const labelled = (name: string, phase: string) => made({ name, labels: { app: 'web' }, status: { phase } });

@@ -113,6 +113,7 @@ const plain = [
   'spec { template { image } }',
   'spec { name free }',
   'health { status }',
+  'alone: health(rollUp: null) { status source }',
 ];
 
 /** A query with relations at most levels and every part of their connections, all of which a plan has. */
@@ -163,6 +164,31 @@ async function pairOfWidgets(options: PairOptions = {}): Promise<AnswerPair> {
 const settle = ({ fixture }: AnswerPair): void => {
   while (fixture.writer().maintain());
 };
+
+test('a roll-up of the health is left to the executor, also by a variable', async () => {
+  const pair = await pairOfWidgets();
+  const failed = { conditions: [{ type: 'Stalled', status: 'True' }] };
+  await pair.fixture.sync(widgets, [
+    made({ name: 'a', uid: 'u-a' }),
+    made({ name: 'b', owner: { uid: 'u-a' }, status: failed }),
+  ]);
+  settle(pair);
+  const query =
+    'query ($of: RollUp) { exampleComWidgets { nodes { metadata { name } health(rollUp: $of) { status } } } }';
+  for (const [of, status] of [
+    [undefined, 'Current'],
+    ['OWNED', 'Failed'],
+    [null, 'Current'],
+    ['RELATED', 'Failed'],
+  ]) {
+    for (const { text } of await pair.ask(JSON.stringify({ query, variables: { of } }))) {
+      expect(JSON.parse(text).data.exampleComWidgets.nodes).toEqual([
+        { metadata: { name: 'a' }, health: { status } },
+        { metadata: { name: 'b' }, health: { status: 'Failed' } },
+      ]);
+    }
+  }
+});
 
 test('prepared answers with relations are what the executor gives, byte for byte', { timeout: 300_000 }, async () => {
   expect(problems).toEqual([]);

@@ -130,6 +130,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'plan/filter.ts',
     'plan/fingerprint.ts',
     'plan/hop.ts',
+    'plan/identity-order.ts',
     'plan/label-selector.ts',
     'plan/not-ready.ts',
     'plan/object-id.ts',
@@ -152,6 +153,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'read/readiness.ts',
     'related/dangling.ts',
     'related/graph.ts',
+    'related/owned-tree.ts',
     'related/owners.ts',
     'related/reference-counts.ts',
     'related/references.ts',
@@ -219,6 +221,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'related/owner-relation.ts',
     'related/reference-source.ts',
     'related/relation-source.ts',
+    'related/rolled-up-health.ts',
   ],
   graphql: [
     'client/client-config.ts',

@@ -350,6 +350,11 @@ class Maker {
       [2, () => `${this.#alias()}owners ${this.#anyConnection(inner)}`],
       [2, () => `${this.#alias()}owned(first: ${dice.pick([1, 20])}) ${this.#anyConnection(inner)}`],
       [2, () => `${this.#alias()}usedBy(first: ${dice.pick([1, 20])}) ${this.#anyConnection(inner)}`],
+      [
+        2,
+        () =>
+          `${this.#alias()}health(rollUp: ${sameForAll ? 'OWNED' : dice.pick(['OWNED', 'RELATED'])}) { status reason message source culprit { id } chain { id } }`,
+      ],
       [isAny ? 0 : 1, () => `${this.#alias()}events(first: 5) ${this.#connection('event', 0)}`],
       [
         sameForAll ? 0 : 2,

@@ -2,6 +2,13 @@
 export const healthStatuses = ['Current', 'InProgress', 'Failed', 'Suspended', 'Terminating', 'Unknown'] as const;
 export type HealthStatus = (typeof healthStatuses)[number];
 
+const worstFirst: readonly HealthStatus[] = ['Failed', 'Unknown', 'InProgress', 'Terminating', 'Suspended', 'Current'];
+
+/** Is the health of one object worse than that of another? */
+export function isWorse(status: HealthStatus, than: HealthStatus): boolean {
+  return worstFirst.indexOf(status) < worstFirst.indexOf(than);
+}
+
 /** The rules that may decide, in their order (health.ts). */
 export const healthSources = [
   'DELETION',

@@ -69,7 +69,7 @@ export const staticTypes: ReadonlySet<string> = new Set(
   RecordedChangeEdge RecordedChangeType ObjectChanges ObjectFilter ObjectMeta ObjectMetaFilter ObjectOrder OrderDirection OwnerReference
   OwnerReferenceFilter PageInfo PatchPayload Path PathFilter PathValue PromotedPath PromotionReason Quantity QuantityFilter QuantityMap Query Reference
   ReferenceConnection ReferenceState RelationOrigin RelationWay RemovalReason Resource ResourceChange ResourceChanges ResourceCollection ResourceCount ResourceCountGroup ResourceField
-  ResourceRelation ResourceRestart Search
+  ResourceRelation ResourceRestart RollUp Search
   SearchConnection SearchEdge String StringFilter StringMap StringMapFilter Subscription TreeNode UsedByFilter Viewer VisibleScope Warning
   WhoCan WritePayload`.split(/\s+/),
 );

@@ -89,6 +89,8 @@ export class ObjectParts {
           return this.#object({ kind, rows, path: ['metadata'], level: 'metadata' }, below, setsOf(nodes));
         case 'health':
           if (!isObjectType(below)) throw new NotPlain();
+          // A roll-up is that of several objects.
+          if (this.#document.argumentsOf(planned.field, nodes)['rollUp'] != null) throw new NotPlain();
           return this.#object({ kind, rows, path: [], level: 'shape' }, below, setsOf(nodes));
         case 'entry': {
           const key = this.#document.textArgument(type, nodes, 'key');

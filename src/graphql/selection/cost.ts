@@ -103,7 +103,8 @@ class CostWalk {
     // Includes the fields of introspection. They have no facts, so each counts one.
     const field = isCompositeType(parent) ? schema.getField(parent, node.name.value) : undefined;
     if (field === undefined) return 1;
-    const { own, repeats, pageSize } = factsOf(field).cost;
+    const { own: ofField, repeats, pageSize } = factsOf(field).cost;
+    const own = typeof ofField === 'number' ? ofField : ofField(this.#arguments(field, node));
     if (node.selectionSet === undefined) return own;
     const type = getNamedType(field.type);
     if (repeats === 'once') return own + this.selection(node.selectionSet, type);

@@ -58,7 +58,7 @@ export interface RelatedFact {
 
 interface FieldCost {
   /** Values that the field counts for, without its selection. */
-  readonly own: number;
+  readonly own: number | ((args: Readonly<Record<string, unknown>>) => number);
   /**
    * How often its selection may repeat in the answer: a number from its arguments, or `page` for a connection. The `nodes` and `edges`
    * of a connection repeat once for each object of the page.

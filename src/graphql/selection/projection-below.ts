@@ -5,6 +5,12 @@ import { staticType } from '../types/collected-schema.ts';
 import { projectionOf } from './projection.ts';
 import { fragmentsOf, selectionsAt } from './walk.ts';
 
+/** As projectionBelow; null where nothing is selected at `path`. */
+export function projectionIfSelected(info: GraphQLResolveInfo, path: readonly string[]): Projection | null {
+  const sets = info.fieldNodes.map((node) => node.selectionSet);
+  return selectionsAt(fragmentsOf(info), sets, path).length === 0 ? null : projectionBelow(info, path);
+}
+
 /** What the selection at `path` (field names) below the resolved field reads of objects of any kind. */
 export function projectionBelow(info: GraphQLResolveInfo, path: readonly string[]): Projection {
   const fragments = fragmentsOf(info);

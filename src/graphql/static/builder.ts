@@ -1,11 +1,11 @@
 /** The Pothos builder of the static schema, and the TypeScript types of its GraphQL types. */
 
 import type SchemaBuilder from '@pothos/core';
-import type { Health } from '../../catalog/health/health-status.ts';
 import type { AggregateSource } from '../../reads/aggregates/aggregate-source.ts';
 import type { FacetSource } from '../../reads/aggregates/facet-source.ts';
 import type { ConnectionSource, EdgeSource, PageInfoSource } from '../../reads/lists/list-connection.ts';
 import type { ObjectSource } from '../../reads/lists/object-source.ts';
+import type { RolledUpHealth } from '../../reads/related/rolled-up-health.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import type { ClusterSource, ResourceSource } from './resource-source.ts';
 
@@ -36,7 +36,7 @@ export interface StaticTypes {
     Aggregate: AggregateSource;
     Facet: FacetSource;
     Cluster: ClusterSource;
-    Health: Health;
+    Health: RolledUpHealth;
   };
 }
 

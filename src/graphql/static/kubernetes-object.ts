@@ -3,7 +3,7 @@
  */
 import { getNamedType } from 'graphql';
 import { stringify } from 'yaml';
-import type { HealthSource, HealthStatus } from '../../catalog/health/health-status.ts';
+import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { resolvePath } from '../../catalog/paths/resolve-path.ts';
 import { leafValueAt, valuesAt } from '../../catalog/paths/value-at.ts';
 import { servedUid, servedVersion } from '../../catalog/resources/synthetic-identity.ts';
@@ -15,12 +15,15 @@ import { isRawJson, rawJsonText } from '../../catalog/values/raw-json.ts';
 import { orderKey } from '../../catalog/values/values.ts';
 import { defaultPageSize } from '../../query/plan/check-page.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
+import { deepestOwned } from '../../query/related/owned-tree.ts';
 import { ObjectSource } from '../../reads/lists/object-source.ts';
 import { batchedObjects } from '../../reads/lists/objects-by-identity.ts';
 import { refuseHealth } from '../../reads/paths/kinds-path.ts';
 import { defaultOwners, loadOwned, loadOwners } from '../../reads/related/owner-relation.ts';
+import { loadRolledUpHealth, type RolledUpHealth, type RollUp } from '../../reads/related/rolled-up-health.ts';
 import { at, below, facts, type PlainField, wholeBody } from '../selection/field-facts.ts';
-import { fieldPlace, projectionOfObject, selectedNodes } from '../selection/list-selection.ts';
+import { fieldPlace, nodesKeyOf, projectionOfObject, selectedNodes } from '../selection/list-selection.ts';
+import { projectionBelow, projectionIfSelected } from '../selection/projection-below.ts';
 import { viewerCan } from './access.ts';
 import type { Builder } from './builder.ts';
 import { cellOf } from './printer-cells.ts';
@@ -49,7 +52,7 @@ function healthStatusEnum(builder: Builder) {
 }
 
 function healthSourceEnum(builder: Builder) {
-  const sources: Record<HealthSource, { description: string }> = {
+  const sources: Record<RolledUpHealth['source'], { description: string }> = {
     DELETION: { description: 'metadata.deletionTimestamp.' },
     GENERATION: { description: 'status.observedGeneration, which is not metadata.generation.' },
     RECONCILING: { description: 'The condition Reconciling or Stalled.' },
@@ -60,9 +63,24 @@ function healthSourceEnum(builder: Builder) {
     CONVENTION: { description: 'The word in status.phase or status.state of a custom resource.' },
     DEFAULT: { description: 'Nothing says that the object is not Current.' },
     INVALID: { description: 'The status cannot be read.' },
+    REFERENCE: { description: 'An object that is named and does not exist. Only with `rollUp: RELATED`.' },
   };
   return builder.enumType('HealthSource', { description: 'What decided on the health of an object.', values: sources });
 }
+
+function rollUpEnum(builder: Builder) {
+  const values: Record<RollUp, { description: string }> = {
+    OWNED: { description: 'All that the object owns, over at most 8 owner references, as far as you may see it.' },
+    RELATED: {
+      description:
+        'Also what the object and the owned ones name. A named object that does not exist counts as Failed, with the reason Missing.',
+    },
+  };
+  return builder.enumType('RollUp', { description: 'What the health of an object includes.', values });
+}
+
+/** Values that a roll-up counts for before its objects are counted. */
+const rollUpCost = 10;
 
 export type HealthStatusRef = ReturnType<typeof healthStatusEnum>;
 
@@ -212,6 +230,7 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
   });
 
   const healthStatus = healthStatusEnum(builder);
+  const rollUp = rollUpEnum(builder);
   builder.objectType('Health', {
     description: 'The state of an object, by the rules of kstatus and by rules for custom resources.',
     fields: (t) => ({
@@ -230,6 +249,20 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
         nullable: false,
         description: 'What decided.',
         extensions: healthPart('source'),
+      }),
+      culprit: t.field({
+        type: 'KubernetesObject',
+        description:
+          'With `rollUp`: the object whose health this is. Null if it is that of the object itself, or if a named object does not exist.',
+        resolve: (health) => health.culprit ?? null,
+      }),
+      chain: t.field({
+        type: ['KubernetesObject'],
+        description:
+          'With `rollUp`: the objects from this one, which is left out, to the culprit. Each is owned by the one before it; with RELATED, the last may be named by it. Null if the health is that of the object itself.',
+        nullable: { list: true, items: false },
+        extensions: facts({ cost: { repeats: () => deepestOwned + 1 } }),
+        resolve: (health) => (health.chain == null ? null : [...health.chain]),
       }),
     }),
   });
@@ -265,8 +298,26 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
       health: t.field({
         type: 'Health',
         nullable: false,
-        extensions: facts({ plain: { is: 'health' } }),
-        resolve: ({ row }) => row.health,
+        args: {
+          rollUp: t.arg({
+            type: rollUp,
+            description: 'The worst of the object and of these. Default: only the object.',
+          }),
+        },
+        extensions: facts({
+          plain: { is: 'health' },
+          cost: { own: (args) => (args['rollUp'] == null ? 1 : rollUpCost) },
+        }),
+        resolve: (source, args, { portolan }, info) => {
+          if (args.rollUp == null) return source.row.health;
+          const key = nodesKeyOf(info);
+          const selected = portolan.loader(`health ${key}`, () => ({
+            culprit: projectionBelow(info, ['culprit']),
+            chain: projectionIfSelected(info, ['chain']),
+            key,
+          }));
+          return loadRolledUpHealth(source, args.rollUp, selected);
+        },
       }),
       raw: t.field({
         type: 'JSON',

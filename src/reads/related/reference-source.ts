@@ -1,4 +1,5 @@
 /** The references of objects by name, and the objects that refer to them. */
+import type { Access } from '../../access/scope.ts';
 import { splitLike } from '../../base/text/split-like.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
@@ -60,19 +61,21 @@ export async function loadReferences(
 }
 
 /** A reference with the object that it names, if it is there. */
-interface StatedObject {
+export interface StatedObject {
   readonly stated: StatedReference;
   readonly kind: CatalogKind | undefined;
   readonly object: ObjectSource | null;
   readonly state: ReferenceState;
 }
 
-async function statedObjects(
+/** @param access as that of `fetchObjects` */
+export async function statedObjects(
   operation: Operation,
   lease: Lease,
   view: View,
   references: readonly StatedReference[],
   projection: Projection,
+  access: Access = 'get',
 ): Promise<readonly StatedObject[]> {
   const { generation } = operation;
   const kinds = references.map(({ group, kind }) => generation.kindOf(group, kind));
@@ -82,7 +85,7 @@ async function statedObjects(
     const kind = kinds[index];
     return { cluster, key: kind?.key ?? '', namespace: kind?.resource.namespaced === true ? namespace : null, name };
   });
-  const rows = await fetchObjects(lease, view, identities, projection);
+  const rows = await fetchObjects(lease, view, identities, projection, access);
   return references.map((stated, index) => {
     const kind = kinds[index];
     const row = rows[index] ?? null;
