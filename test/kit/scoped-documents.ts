@@ -355,7 +355,11 @@ class Maker {
         () =>
           `${this.#alias()}health(rollUp: ${sameForAll ? 'OWNED' : dice.pick(['OWNED', 'RELATED'])}) { status reason message source culprit { id } chain { id } }`,
       ],
-      [isAny ? 0 : 1, () => `${this.#alias()}events(first: 5) ${this.#connection('event', 0)}`],
+      [
+        isAny ? 0 : 1,
+        () =>
+          `${this.#alias()}events(first: 5${dice.pick(['', ', includeOwned: true'])}) ${this.#connection('event', 0)}`,
+      ],
       [
         sameForAll ? 0 : 2,
         () =>

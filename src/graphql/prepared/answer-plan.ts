@@ -225,6 +225,8 @@ class Planner {
     if (!isObjectType(type)) throw new NotPlain();
     const { maxPageSize } = this.#options.limits;
     const args = this.#fields.argumentsOf(field, nodes);
+    // Events about owned objects are no related objects of this one.
+    if (args['includeOwned'] === true) throw new NotPlain();
     const filter = plain.filter === null ? everything : this.#filter(to, plain.filter, args['filter']);
     const order = (args['orderBy'] ?? []) as readonly OrderArgument[];
     const orderBy = orderTerms([to], filter, order, this.#generation.kind);

@@ -1,5 +1,13 @@
 /** The fields of a kind's type that lead to other kinds. */
-import { GraphQLInt, type GraphQLNamedType, type GraphQLResolveInfo, GraphQLString, getNamedType } from 'graphql';
+import {
+  GraphQLBoolean,
+  GraphQLInt,
+  type GraphQLNamedType,
+  type GraphQLResolveInfo,
+  GraphQLString,
+  getNamedType,
+} from 'graphql';
+import { PortolanError } from '../../base/errors.ts';
 import { shortList } from '../../base/text/short-list.ts';
 import type { RelationWay } from '../../catalog/relations/described-relation.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
@@ -9,6 +17,7 @@ import { hopOf } from '../../query/plan/hop.ts';
 import type { ObjectSelection } from '../../reads/lists/object-selection.ts';
 import type { ObjectSource } from '../../reads/lists/object-source.ts';
 import { type OrderArgument, orderTerms } from '../../reads/paths/order-terms.ts';
+import { loadOwnedEvents } from '../../reads/related/owned-events.ts';
 import {
   type AnyHop,
   defaultRelated,
@@ -55,10 +64,16 @@ function kindField(
       resolve: (source, _args, _context, info) => loadRelatedOne(source, hop, objectOf(source.operation, info)),
     };
   }
+  const isEvents = relation.name === eventsField && relation.direction === 'reverse';
   return {
     type: connection,
     description,
-    args: { filter: { type: filter }, orderBy: { type: inputList(type('ObjectOrder')) }, ...pageArguments },
+    args: {
+      filter: { type: filter },
+      orderBy: { type: inputList(type('ObjectOrder')) },
+      ...pageArguments,
+      ...(isEvents ? { includeOwned } : {}),
+    },
     extensions: facts({
       plain: { is: 'related', ...hop, filter },
       cost: { repeats: 'page', pageSize: defaultRelated },
@@ -71,11 +86,14 @@ function kindField(
         (args['orderBy'] ?? []) as readonly OrderArgument[],
         portolan.generation.kind,
       );
-      return loadRelated(
-        source,
-        hop,
-        { filter: conditions, orderBy, ...relatedPageOf(args) },
-        selectedNodes(portolan, info),
+      const page = relatedPageOf(args);
+      const selected = selectedNodes(portolan, info);
+      if (args['includeOwned'] !== true)
+        return loadRelated(source, hop, { filter: conditions, orderBy, ...page }, selected);
+      if (orderBy.length === 0) return loadOwnedEvents(source, hop, { filter: conditions, ...page }, selected);
+      throw new PortolanError(
+        'BAD_USER_INPUT',
+        '`events(includeOwned: true)` has the newest Events first; leave out orderBy, or includeOwned.',
       );
     },
   };
@@ -102,6 +120,14 @@ function anyField(kind: CatalogKind, relation: KindRelation, type: (name: string
       loadRelatedOfAny(source, hop, relatedPageOf(args), selectedNodes(portolan, info)),
   };
 }
+
+/** The relation to the Events about an object. */
+const eventsField = 'events';
+
+const includeOwned = {
+  type: GraphQLBoolean,
+  description: 'Also the Events about all that the object owns, as one list, newest first.',
+};
 
 const pageArguments = { first: { type: GraphQLInt, defaultValue: defaultRelated }, after: { type: GraphQLString } };
 

@@ -45,7 +45,7 @@ export interface AnyHop {
 /** Objects on a page of related objects when `first` is not given. */
 export const defaultRelated = 20;
 
-interface RelatedArguments {
+export interface RelatedArguments {
   readonly filter: Filter;
   readonly orderBy: readonly OrderTerm[];
   readonly first: number;
@@ -218,7 +218,7 @@ function loadVia(operation: Operation, hop: Hop, from: number, to: number): Prom
 }
 
 /** Runs `work` once the kind is known to be synced. @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED */
-async function readyFor<T>(
+export async function readyFor<T>(
   operation: Operation,
   { key }: CatalogKind,
   work: (lease: Lease, view: View) => Promise<T>,
