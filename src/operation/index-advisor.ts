@@ -10,7 +10,7 @@
  * Keeps hints only. If a report is refused or lost, later queries repeat it.
  */
 import type { Clock } from '../base/clock.ts';
-import { isNarrow, type PathNeed, type PlanNote, pathNeeds } from '../query/route/plan-note.ts';
+import { isNarrow, type PathNeed, type PlanNote, pathNeeds, readsRolledUp } from '../query/route/plan-note.ts';
 import type { PathUse } from '../store/types/kind-layout.ts';
 
 /** Uses of a path without a slot before it is reported. */
@@ -19,6 +19,8 @@ const usesToReport = 3;
 const windowMs = 600_000;
 /** Least time between two reports of one path, in milliseconds. */
 const reportIntervalMs = 600_000;
+/** Any part of the rolled-up health: the store keeps all of them together. It is reported at its first use. */
+const rolledUp = { path: 'health.rollUp.severity', type: 'Int' } as const;
 /** Bound of the paths in memory. */
 const mostPaths = 1000;
 
@@ -54,6 +56,7 @@ export class IndexAdvisor {
     const needs = this.#needs.get(note) ?? reportableNeeds(note);
     this.#needs.set(note, needs);
     for (const need of needs) this.#use(note.kind.key, need, need.slot === null ? usesToReport : 1);
+    if (readsRolledUp(note)) this.#use(note.kind.key, rolledUp, 1);
   }
 
   /** Call when a read of this plan timed out. */
@@ -62,7 +65,7 @@ export class IndexAdvisor {
     for (const need of missingPaths(note)) this.#use(note.kind.key, need, 1);
   }
 
-  #use(key: string, { path, type }: PathNeed, requiredUses: number): void {
+  #use(key: string, { path, type }: Pick<PathNeed, 'path' | 'type'>, requiredUses: number): void {
     const now = this.#clock.monotonic();
     const name = `${key} ${type} ${path}`;
     const seen = this.#seen.get(name) ?? { uses: 0, since: now, reportedAt: Number.NEGATIVE_INFINITY };

@@ -368,6 +368,31 @@ test('an object leads to the objects of abstract kinds that are made from it, an
   expect(hidden.data.exampleComMySQLs.nodes).toEqual([{ abstractObjects: [] }]);
 });
 
+test('the rolled-up health is that of the object of the member, as a field, a filter and an order', async () => {
+  const fixture = await world({ promotes: true });
+  const { query, writer, apply } = fixture;
+  const uid = 'uid-of-b';
+  apply(redises, 'MODIFIED', made({ name: 'b', uid, spec: { version: '6' }, status: { state: 'OK' } }));
+  const ownerReferences = [{ apiVersion: 'example.com/v1', kind: 'Redis', name: 'b', uid }];
+  apply(mysqls, 'ADDED', made({ name: 'z', metadata: { ownerReferences }, status: { phase: 'Failed' } }));
+  const list = async () =>
+    (
+      await query(`{ appInstances(
+        filter: { health: { rollUp: { status: { eq: Failed } } }, engine: { eq: "redis" } }
+        orderBy: [{ path: "health.rollUp.severity", direction: DESC }]
+      ) { nodes { metadata { name } health(rollUp: OWNED) { status culprit { kind metadata { name } } } } } }`)
+    ).data.appInstances.nodes;
+  const broken = [
+    { metadata: { name: 'b' }, health: { status: 'Failed', culprit: { kind: 'MySQL', metadata: { name: 'z' } } } },
+  ];
+  await eventually(async () => expect(await list()).toEqual(broken));
+  while (writer().maintain());
+  expect(await list()).toEqual(broken);
+  expect(fixture.statements.some(({ sql }) => sql.includes('FROM rolled_up'))).toBe(true);
+  apply(mysqls, 'MODIFIED', made({ name: 'z', metadata: { ownerReferences }, status: { phase: 'Running' } }));
+  expect(await list()).toEqual([]);
+});
+
 test('one object is found by its name and by its id, and has a history', async () => {
   const { query, apply } = await world();
   apply(redises, 'MODIFIED', made({ name: 'a', spec: { version: '7.1' } }));

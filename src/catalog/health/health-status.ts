@@ -2,11 +2,19 @@
 export const healthStatuses = ['Current', 'InProgress', 'Failed', 'Suspended', 'Terminating', 'Unknown'] as const;
 export type HealthStatus = (typeof healthStatuses)[number];
 
-const worstFirst: readonly HealthStatus[] = ['Failed', 'Unknown', 'InProgress', 'Terminating', 'Suspended', 'Current'];
+/** The statuses from the best to the worst. The index of a status is its severity. */
+export const bySeverity: readonly HealthStatus[] = [
+  'Current',
+  'Suspended',
+  'Terminating',
+  'InProgress',
+  'Unknown',
+  'Failed',
+];
 
 /** Is the health of one object worse than that of another? */
 export function isWorse(status: HealthStatus, than: HealthStatus): boolean {
-  return worstFirst.indexOf(status) < worstFirst.indexOf(than);
+  return bySeverity.indexOf(status) > bySeverity.indexOf(than);
 }
 
 /** The rules that may decide, in their order (health.ts). */

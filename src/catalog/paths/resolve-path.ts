@@ -62,6 +62,7 @@ interface Taken {
 
 function take(tree: FieldTree, type: FieldType, step: PathStep, path: Path, before: readonly PathStep[]): Taken {
   if (step.kind === 'health') return { type: text, step };
+  if (step.kind === 'rollUp') return { type: step.name === 'status' ? text : { kind: 'leaf', type: 'Int' }, step };
   switch (type.kind) {
     case 'leaf':
       if (type.type === 'JSON') return { type: json, step: asField(step) };

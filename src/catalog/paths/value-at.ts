@@ -58,6 +58,7 @@ function valueBelow(value: unknown, step: PathStep): unknown {
         ? (value as unknown[]).find((element) => scalarText(memberOf(element, step.field)) === step.value)
         : undefined;
     case 'health':
+    case 'rollUp':
       throw new Error('invariant broken: the health is computed by the rules of the kind');
     case 'each':
     case 'identity':

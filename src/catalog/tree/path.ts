@@ -21,7 +21,7 @@
  * way. resolvePath (resolve-path.ts) distinguishes them by the field tree and returns the canonical text.
  *
  * `cluster` and `id` of a whole object are parts of its identity (`pathIn` of src/reads/paths/kinds-path.ts). `health.status` and
- * the other parts of the health are computed from the object (src/catalog/health). A field of that name at a kind's root is written `["cluster"]`.
+ * the other parts of the health are computed from the object (src/catalog/health), `health.rollUp.status` also from what it owns. A field of that name at a kind's root is written `["cluster"]`.
  *
  * A path that is relative to a list's element may start with a bracket. The path of the element itself is empty; its text is not
  * parsable.
@@ -42,7 +42,9 @@ export type PathStep =
   /** A part of the object's identity that its body does not have. The only step of its path. */
   | { readonly kind: 'identity'; readonly name: IdentityName }
   /** A part of the object's health, which is computed from its body. The only step of its path. */
-  | { readonly kind: 'health'; readonly name: HealthName };
+  | { readonly kind: 'health'; readonly name: HealthName }
+  /** The worst health of the object and of all that it owns. The only step of its path. */
+  | { readonly kind: 'rollUp'; readonly name: RollUpName };
 
 /** The parts of an object's identity that callers name in paths: the cluster's name, and the object id. */
 export const identityNames = ['cluster', 'id'] as const;
@@ -52,6 +54,10 @@ type IdentityName = (typeof identityNames)[number];
 export const healthNames = ['status', 'reason', 'message', 'source'] as const;
 export type HealthName = (typeof healthNames)[number];
 
+/** The parts of a rolled-up health. `severity` is the status as a number: 0 for Current, 5 for Failed. */
+export const rollUpNames = ['status', 'severity'] as const;
+export type RollUpName = (typeof rollUpNames)[number];
+
 /** The name in a path of one identity step; null for other paths. */
 export function identityIn({ steps: [step] }: Pick<Path, 'steps'>): IdentityName | null {
   return step?.kind === 'identity' ? step.name : null;
@@ -59,7 +65,12 @@ export function identityIn({ steps: [step] }: Pick<Path, 'steps'>): IdentityName
 
 /** Is the path's value not found at a place in the body? It is a part of the object's identity or health. */
 export function isDerived({ steps: [step] }: Pick<Path, 'steps'>): boolean {
-  return step?.kind === 'identity' || step?.kind === 'health';
+  return step?.kind === 'identity' || step?.kind === 'health' || step?.kind === 'rollUp';
+}
+
+/** Does the value of the path depend on other objects? */
+export function isRolledUp({ steps: [step] }: Pick<Path, 'steps'>): boolean {
+  return step?.kind === 'rollUp';
 }
 
 /** How the values at a path through lists become one value. */
@@ -162,7 +173,10 @@ export function fieldPath(names: readonly string[]): Path {
 
 /** The paths of an object's health by their text. */
 const healthPaths: ReadonlyMap<string, Path> = new Map(
-  healthNames.map((name) => [`health.${name}`, pathOf([{ kind: 'health', name }])]),
+  [
+    ...healthNames.map((name): PathStep => ({ kind: 'health', name })),
+    ...rollUpNames.map((name): PathStep => ({ kind: 'rollUp', name })),
+  ].map((step) => [textOf(step, true), pathOf([step])]),
 );
 
 /** Does the name at the start of a path lead to something else than a field of the body? */
@@ -176,6 +190,8 @@ function textOf(step: PathStep, first: boolean): string {
       return step.name;
     case 'health':
       return `health.${step.name}`;
+    case 'rollUp':
+      return `health.rollUp.${step.name}`;
     case 'field':
       if (!plainName.test(step.name) || (first && isReserved(step.name))) return `[${JSON.stringify(step.name)}]`;
       return first ? step.name : `.${step.name}`;

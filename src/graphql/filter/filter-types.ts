@@ -4,8 +4,10 @@
  * src/graphql/filter/read-filter.ts reads them to turn values into query filters.
  */
 import { GraphQLBoolean, GraphQLID, GraphQLInputObjectType, type GraphQLInputType, GraphQLString } from 'graphql';
+import { bySeverity } from '../../catalog/health/health-status.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import type { HealthName } from '../../catalog/tree/path.ts';
+import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { parsePath } from '../../catalog/tree/path.ts';
 import { objectMetaKey } from '../../catalog/tree/shared-shapes.ts';
 import type { DefinitionTypes } from '../types/definition-types.ts';
 import { inputList } from '../types/type-wrappers.ts';
@@ -86,15 +88,31 @@ export class FilterTypes {
   }
 
   #healthFilter(status: GraphQLInputType, source: GraphQLInputType): GraphQLInputObjectType {
-    const part = (name: HealthName, type: GraphQLInputType) => ({ type, ...role({ role: 'healthPart', part: name }) });
+    const part = (name: string, type: GraphQLInputType, leaf: LeafType = 'String') => ({
+      type,
+      ...role({ role: 'healthPart', path: parsePath(`health.${name}`), type: leaf }),
+    });
+    const statusFilter = enumFilter('HealthStatusFilter', 'health status', status);
+    const rollUp = new GraphQLInputObjectType({
+      name: 'RolledUpHealthFilter',
+      description: 'Conditions on the worst health of an object and of all that it owns, as `health(rollUp: OWNED)`.',
+      fields: {
+        status: part('rollUp.status', statusFilter),
+        severity: {
+          ...part('rollUp.severity', this.#leaves.leaf('Int'), 'Int'),
+          description: `The status as a number: ${bySeverity.map((name, severity) => `${severity} ${name}`).join(', ')}.`,
+        },
+      },
+    });
     return new GraphQLInputObjectType({
       name: 'HealthFilter',
       description: 'Conditions on the health, which every object has.',
       fields: {
-        status: part('status', enumFilter('HealthStatusFilter', 'health status', status)),
+        status: part('status', statusFilter),
         reason: part('reason', this.#leaves.leaf('String')),
         message: part('message', this.#leaves.leaf('String')),
         source: part('source', enumFilter('HealthSourceFilter', 'health source', source)),
+        rollUp: { type: rollUp, ...role({ role: 'health' }) },
       },
     });
   }

@@ -122,7 +122,7 @@ class FilterReader {
       case 'health':
         return this.fields(inputOf(field), value, place, []);
       case 'healthPart':
-        return leafConditions('String', value, place, pathOf([{ kind: 'health', name: meaning.part }]), this.#context);
+        return leafConditions(meaning.type, value, place, meaning.path, this.#context);
       case 'related':
         return this.#related(meaning, value, place);
       case 'and':

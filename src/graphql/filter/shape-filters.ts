@@ -15,7 +15,7 @@ import { type FieldPosition, fieldName } from '../../catalog/names/field-names.t
 import { type FilterNames, nameFilters } from '../../catalog/names/shape-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { type FieldTree, type FieldType, type LeafType, shapeOf } from '../../catalog/tree/field-tree.ts';
-import type { HealthName } from '../../catalog/tree/path.ts';
+import type { Path } from '../../catalog/tree/path.ts';
 import { sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 import type { Hop } from '../../query/plan/hop.ts';
 import { metadataTree } from '../../reads/paths/kinds-path.ts';
@@ -34,7 +34,7 @@ export type InputRole =
       readonly kind: CatalogKind;
       readonly filter: GraphQLInputObjectType;
     }
-  | { readonly role: 'healthPart'; readonly part: HealthName }
+  | { readonly role: 'healthPart'; readonly path: Path; readonly type: LeafType }
   | { readonly role: 'leaf'; readonly name: string; readonly type: LeafType }
   | { readonly role: 'leafList'; readonly name: string; readonly type: LeafType }
   | { readonly role: 'object'; readonly name: string }

@@ -27,6 +27,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { isRolledUp } from '../../catalog/tree/path.ts';
 import { OperationCost } from '../../operation/operation-cost.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
 import { withoutLetterCase } from '../../query/plan/comparison.ts';
@@ -192,7 +193,7 @@ class Planner {
     if (typeof args['offset'] === 'number' && args['offset'] > 0) throw new NotPlain();
     const { maxPageSize } = this.#options.limits;
     const planned = listPlan([kind], filter, args as ListArguments, { maxPageSize, kindOf: this.#generation.kind });
-    refuseThrough(planned.orderBy);
+    refuseRelated(planned.orderBy);
     const list = lineList(kind.key, planned);
     const rows = new RowTemplate(list.plan.orderBy.length);
     this.#relatedTemplates = 0;
@@ -230,7 +231,7 @@ class Planner {
     const filter = plain.filter === null ? everything : this.#filter(to, plain.filter, args['filter']);
     const order = (args['orderBy'] ?? []) as readonly OrderArgument[];
     const orderBy = orderTerms([to], filter, order, this.#generation.kind);
-    refuseThrough(orderBy);
+    refuseRelated(orderBy);
     const page = plain.filter === null ? { first: 1, after: null } : relatedPageOf(args);
     const { limit } = checkPage(page, { maximum: maxPageSize });
     const list = relatedLineList({ hop, filter, orderBy }, limit, page.after);
@@ -300,8 +301,9 @@ function pieceOfRelated(piece: AnswerPiece, after: string | null): PagePiece {
   return piece;
 }
 
-function refuseThrough(orderBy: readonly OrderTerm[]): void {
-  if (orderBy.some(({ through }) => through !== undefined)) throw new NotPlain();
+/** Other objects would decide the order. */
+function refuseRelated(orderBy: readonly OrderTerm[]): void {
+  if (orderBy.some(({ path, through }) => through !== undefined || isRolledUp(path))) throw new NotPlain();
 }
 
 function notPlain(): never {

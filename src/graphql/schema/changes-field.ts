@@ -25,7 +25,7 @@ import { decodeLiveCursor } from '../../live/log/live-cursor.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
-import { dependsOnAnyKind, type Filter, hopsIn } from '../../query/plan/filter.ts';
+import { dependsOnAnyKind, type Filter, hopsIn, readsRollUp } from '../../query/plan/filter.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { Projection } from '../../query/plan/plan.ts';
 import { ObjectSource } from '../../reads/lists/object-source.ts';
@@ -264,10 +264,11 @@ function leaveOldGeneration({ source, generation }: Operation, kind: CatalogKind
 
 /** A change of another object would have to change the result, and a subscription sees the changes of one kind. */
 export function refuseRelations(filter: Filter): void {
-  const [name] = [...hopsIn(filter).map((hop) => hop.name), ...(dependsOnAnyKind(filter) ? ['usedBy'] : [])];
+  const related = readsRollUp(filter) ? ['health.rollUp'] : dependsOnAnyKind(filter) ? ['usedBy'] : [];
+  const [name] = [...hopsIn(filter).map((hop) => hop.name), ...related];
   if (name === undefined) return;
   throw new PortolanError(
     'BAD_USER_INPUT',
-    `A subscription cannot filter by related objects (${name}): it follows the changes of one kind. Filter by the object's own fields, or send the query again.`,
+    `A subscription cannot filter by related objects (${name}): it follows the changes of one kind. Filter by the object's own fields, or ask a live query: query @live { … }.`,
   );
 }

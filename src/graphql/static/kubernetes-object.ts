@@ -3,6 +3,7 @@
  */
 import { getNamedType } from 'graphql';
 import { stringify } from 'yaml';
+import { PortolanError } from '../../base/errors.ts';
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { resolvePath } from '../../catalog/paths/resolve-path.ts';
 import { leafValueAt, valuesAt } from '../../catalog/paths/value-at.ts';
@@ -15,12 +16,12 @@ import { isRawJson, rawJsonText } from '../../catalog/values/raw-json.ts';
 import { orderKey } from '../../catalog/values/values.ts';
 import { defaultPageSize } from '../../query/plan/check-page.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
-import { deepestOwned } from '../../query/related/owned-tree.ts';
 import { ObjectSource } from '../../reads/lists/object-source.ts';
 import { batchedObjects } from '../../reads/lists/objects-by-identity.ts';
 import { refuseHealth } from '../../reads/paths/kinds-path.ts';
 import { defaultOwners, loadOwned, loadOwners } from '../../reads/related/owner-relation.ts';
 import { loadRolledUpHealth, type RolledUpHealth, type RollUp } from '../../reads/related/rolled-up-health.ts';
+import { deepestOwned } from '../../store/types/owned-tree.ts';
 import { at, below, facts, type PlainField, wholeBody } from '../selection/field-facts.ts';
 import { fieldPlace, nodesKeyOf, projectionOfObject, selectedNodes } from '../selection/list-selection.ts';
 import { projectionBelow, projectionIfSelected } from '../selection/projection-below.ts';
@@ -366,6 +367,12 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
           refuseHealth(path, args.path);
           const [first] = path.steps;
           if (first?.kind === 'health') return row.health[first.name];
+          if (first?.kind === 'rollUp') {
+            throw new PortolanError(
+              'BAD_USER_INPUT',
+              `${JSON.stringify(args.path)} depends on other objects; ask for health(rollUp: OWNED).`,
+            );
+          }
           const { many, type } = resolvePath(kind.tree, path);
           return many
             ? valuesAt(body, path)

@@ -244,7 +244,7 @@ export class IngestHost {
     if (this.#stop.signal.aborted) return;
     try {
       const outcome = writer.promote(use);
-      if (outcome === 'promoted') log.info({ ...use }, 'a path that queries need gets a column');
+      if (outcome === 'promoted') log.info({ ...use }, 'the values of a path that queries need are stored');
       else log.debug({ ...use, outcome }, 'a path is used by queries');
     } catch (error) {
       log.warn({ ...use, error: messageOf(error) }, 'a path that queries need cannot get a column');

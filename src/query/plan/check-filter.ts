@@ -3,7 +3,7 @@
  * statement, its depth and its number of parameters.
  */
 import { PortolanError } from '../../base/errors.ts';
-import { isListStep, type Path } from '../../catalog/tree/path.ts';
+import { isListStep, isRolledUp, type Path } from '../../catalog/tree/path.ts';
 import type { Filter } from './filter.ts';
 
 /** Nodes of the filter tree. Each requirement of a label selector counts as one. */
@@ -72,6 +72,7 @@ function measure(filter: Filter, depth: number, size: Size, around: Around): voi
       return;
     }
     case 'exists':
+      if (isRolledUp(filter.path)) size.related += 1;
       size.lists = Math.max(size.lists, around.lists + listSteps(filter.path));
       return;
     case 'used':
@@ -82,7 +83,11 @@ function measure(filter: Filter, depth: number, size: Size, around: Around): voi
       size.relatedDepth = Math.max(size.relatedDepth, around.related + 1);
       size.values += filter.values.length;
       return;
+    case 'compareFields':
+      size.related += [filter.left, filter.right].filter(({ path }) => isRolledUp(path)).length;
+      return;
     case 'compare':
+      if (isRolledUp(filter.path)) size.related += 1;
       size.lists = Math.max(size.lists, around.lists + listSteps(filter.path));
       size.values += filter.values.length;
       return;

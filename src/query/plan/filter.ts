@@ -8,7 +8,7 @@
  * Example: `spec.nodeName: {ne: "a"}` is { not, of: { compare, path: spec.nodeName, operator: eq, values: ["a"] } }.
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import type { Path } from '../../catalog/tree/path.ts';
+import { isRolledUp, type Path } from '../../catalog/tree/path.ts';
 import type { ValueOperator } from '../../catalog/values/compare-values.ts';
 import type { LabelRequirement } from '../../catalog/values/label-requirement.ts';
 import type { Hop, HopEnd } from './hop.ts';
@@ -161,8 +161,26 @@ export function dependsOnAnyKind(filter: Filter): boolean {
     case 'not':
     case 'related':
       return dependsOnAnyKind(filter.of);
+    case 'compare':
+    case 'exists':
+      return isRolledUp(filter.path);
+    case 'compareFields':
+      return isRolledUp(filter.left.path) || isRolledUp(filter.right.path);
     default:
       return filter.kind === 'used';
+  }
+}
+
+/** Does the filter read the rolled-up health of objects of this kind? */
+export function readsRollUp(filter: Filter): boolean {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return filter.of.some(readsRollUp);
+    case 'not':
+      return readsRollUp(filter.of);
+    default:
+      return filter.kind !== 'used' && filter.kind !== 'related' && dependsOnAnyKind(filter);
   }
 }
 

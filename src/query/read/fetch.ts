@@ -2,10 +2,10 @@
 
 import { type Access, isVisible } from '../../access/scope.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import { isPublishedOfAny } from '../../store/types/owned-tree.ts';
 import { raw, sql } from '../../store/types/sql.ts';
 import type { Identity } from '../plan/filter.ts';
 import type { ObjectRow, Projection } from '../plan/plan.ts';
-import { isPublishedOfAny } from '../sql/counts.ts';
 import { objectColumns, projectionSql } from '../sql/projection.ts';
 import type { View } from '../sql/view.ts';
 import { objectRow } from './object-rows.ts';

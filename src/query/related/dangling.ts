@@ -10,7 +10,7 @@ import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import { decodeContent, encodeContent, malformed } from '../plan/cursor.ts';
 import type { SyncedKind } from '../plan/hop.ts';
 import { countsOfAny } from '../sql/counts.ts';
-import { readyPlaces } from '../sql/ready-places.ts';
+import { readyPlaces } from '../sql/hop-sql.ts';
 import { tickAt } from '../sql/tick.ts';
 import type { View } from '../sql/view.ts';
 import type { StatedReference } from './references.ts';

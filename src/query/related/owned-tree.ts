@@ -3,13 +3,12 @@
  *
  *   ownedTrees([<Deployment web>])   ->   [[ReplicaSet web-1 (step 1), Pod web-1-a (step 2), Pod web-1-b (step 2)]]
  *
- * The recursive SELECT has one row for each object, owner and step. It stops at `deepestOwned` steps, so owners in a circle do not keep it
- * going. A step leads only to rows that count (src/query/sql/counts.ts): a hidden object also hides what it owns. Owner and owned object
- * are in one cluster. A namespaced owner owns only objects of its own namespace, as for the garbage collector of Kubernetes. Otherwise a
- * user of one namespace could add objects to the owners of another.
+ * The recursive SELECT has one row for each object, owner and step (src/store/types/owned-tree.ts). A step leads only to rows that count
+ * (src/query/sql/counts.ts): a hidden object also hides what it owns.
  */
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import type { Lease } from '../../store/types/lease.ts';
+import { ownedStep } from '../../store/types/owned-tree.ts';
 import { all, sql } from '../../store/types/sql.ts';
 import type { Row } from '../../store/types/statement.ts';
 import { countsOfAny } from '../sql/counts.ts';
@@ -40,9 +39,6 @@ export interface OwnedNode {
   readonly owner: number;
 }
 
-/** Steps from the root. */
-export const deepestOwned = 8;
-
 const tick = tickAt('o.id', 256);
 
 /**
@@ -59,18 +55,12 @@ export async function ownedTrees(
   const list = JSON.stringify(
     roots.map(({ id, cluster, namespace, uid }) => [id, uid ?? '', cluster, namespace ?? '']),
   );
-  const owned = all([
-    sql`t.depth < ${BigInt(deepestOwned)} AND t.uid <> '' AND (t.namespace = '' OR +o.namespace = t.namespace)`,
-    tick,
-    countsOfAny(view),
-  ]);
   const rows = await lease.all(
     sql`WITH RECURSIVE tree (place, id, owner, depth, uid, cluster, namespace) AS (
         SELECT j.key, j.value ->> 0, 0, 0, j.value ->> 1, j.value ->> 2, j.value ->> 3 FROM json_each(${list}) AS j
         UNION
         SELECT t.place, o.id, t.id, t.depth + 1, o.uid, o.cluster, o.namespace
-        FROM tree AS t CROSS JOIN edge AS e ON e.owner_uid = t.uid
-          CROSS JOIN object AS o ON o.id = e.id AND +o.cluster = t.cluster WHERE ${owned}
+        ${ownedStep} AND ${all([tick, countsOfAny(view)])}
         LIMIT ${BigInt(roots.length + limit + 1)})
       SELECT t.place, t.id, t.owner, t.depth, k.key, o.namespace, o.name, o.health
       FROM tree AS t CROSS JOIN object AS o ON o.id = t.id CROSS JOIN kind AS k ON k.id = o.kind

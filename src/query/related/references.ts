@@ -3,8 +3,7 @@ import { isReferencePlace } from '../../catalog/relations/place-text.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { isIn, raw, sql } from '../../store/types/sql.ts';
 import type { Hop } from '../plan/hop.ts';
-import { names } from '../sql/hop-sql.ts';
-import { readyPlaces } from '../sql/ready-places.ts';
+import { names, readyPlaces } from '../sql/hop-sql.ts';
 import type { KindView, View } from '../sql/view.ts';
 
 /** One reference of an object. */

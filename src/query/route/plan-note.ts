@@ -7,10 +7,10 @@
  */
 
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { isThroughLists } from '../../catalog/tree/path.ts';
+import { isRolledUp, isThroughLists } from '../../catalog/tree/path.ts';
 import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { conjuncts, type Filter } from '../plan/filter.ts';
+import { conjuncts, type Filter, readsRollUp } from '../plan/filter.ts';
 import type { OrderTerm } from '../plan/plan.ts';
 import { isRange, surveyBound } from '../sql/access-path.ts';
 import { isObjectLeaf } from '../sql/kind-tables.ts';
@@ -77,4 +77,9 @@ export function pathNeeds({ kind, filter, orderBy }: PlanNote): readonly PathNee
 /** Does the plan scan few rows? Then an index on its other leaves would not help. */
 export function isNarrow({ route, surveyedPaths }: PlanNote): boolean {
   return route === 'path' && surveyedPaths.some(({ rows }) => rows <= Math.min(fewRows, surveyBound));
+}
+
+/** Does the plan read rolled-up healths? */
+export function readsRolledUp({ filter, orderBy }: PlanNote): boolean {
+  return readsRollUp(filter) || orderBy.some(({ path, through }) => through === undefined && isRolledUp(path));
 }

@@ -11,6 +11,7 @@
  */
 
 import type { ClusterScope, Scope } from '../../access/scope.ts';
+import { isPublishedOfAny } from '../../store/types/owned-tree.ts';
 import { all, any, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { KindView, View } from './view.ts';
 
@@ -107,12 +108,6 @@ export function placesSql(
 /** The condition that a row of `object` counts, for rows of any kind. @param o the alias of the row. */
 export function countsOfAny(view: View, o = raw('o')): Fragment {
   return all([isVisibleOfAny(view, o), isPublishedOfAny(o)]);
-}
-
-/** The condition that a row of `object` is published, for rows of any kind that the caller may see. */
-export function isPublishedOfAny(o: Fragment): Fragment {
-  return sql`EXISTS (SELECT 1 FROM resource AS published
-    WHERE published.cluster = ${o}.cluster AND published.kind = ${o}.kind AND published.rowset = ${o}.rowset AND published.synced = 1)`;
 }
 
 /** The condition that the caller may see a row of `object`, for rows of any kind. Kinds with equal scopes share a condition. */

@@ -17,9 +17,9 @@ import { must } from '../../base/must.ts';
 import { statesNamespace } from '../../catalog/relations/place-text.ts';
 import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import { type Hop, type HopEnd, leadsToOne } from '../plan/hop.ts';
+import { NotReadyError } from '../plan/not-ready.ts';
 import { countsOfAny } from './counts.ts';
 import type { KindTables } from './kind-tables.ts';
-import { readyPlaces } from './ready-places.ts';
 import type { View } from './view.ts';
 
 export interface HopSql {
@@ -243,4 +243,20 @@ export function isUsed(tables: KindTables, of: HopEnd, weak: readonly string[]):
   return sql`EXISTS (SELECT 1 FROM target AS ${t} CROSS JOIN reference_by_target AS ${r} ON ${r}.target = ${t}.id
       AND ${isIn(sql`${r}.place`, places.map(BigInt))} CROSS JOIN object AS ${u} ON ${u}.id = ${r}.id
     WHERE ${all([names(t, of, tables.objectAlias()), countsOfAny(view, u)])})`;
+}
+
+/**
+ * The ids of these places of a kind (placeText).
+ * @throws PortolanError CACHE_NOT_READY while the objects of the kind are still being read for one of them.
+ */
+export function readyPlaces(view: View, key: string, texts: readonly string[]): readonly number[] {
+  const known = view.get(key)?.places ?? [];
+  return texts.map((text) => {
+    const place = known.find((each) => each.text === text);
+    if (place?.ready === true) return place.id;
+    throw new NotReadyError(
+      { keys: [key], clusters: null, any: false, related: true },
+      `Relations of ${key} are not ready: the references of its objects are still being read. Try again in a moment.`,
+    );
+  });
 }

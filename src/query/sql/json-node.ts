@@ -90,6 +90,7 @@ export function withValue(
       }
       case 'identity':
       case 'health':
+      case 'rollUp':
         throw new Error('invariant broken: the identity and the health are read from columns');
       case 'each':
         throw new Error('invariant broken: a path of a filter or an order has no step over every element');

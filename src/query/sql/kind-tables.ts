@@ -15,12 +15,13 @@
 
 import { must } from '../../base/must.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { healthNames, identityIn, type Path } from '../../catalog/tree/path.ts';
+import { healthNames, identityIn, isRolledUp, type Path } from '../../catalog/tree/path.ts';
 import type { KindLayout, PromotedSlot } from '../../store/types/kind-layout.ts';
 import { type allHealthColumns, healthColumns } from '../../store/types/kind-layout.ts';
 import { type Fragment, raw, sql } from '../../store/types/sql.ts';
 import { countsIn, scopeSql } from './counts.ts';
 import { type Aliases, countedAliases, documentNode, type JsonNode } from './json-node.ts';
+import { rolledUpSql } from './rolled-up-sql.ts';
 import { tickAt } from './tick.ts';
 import type { KindView } from './view.ts';
 
@@ -102,6 +103,8 @@ export class KindTables {
     if (identity === 'id') {
       return sql`object_id(${this.column('cluster')}, ${this.kind.key}, ${this.column('namespace')}, ${this.column('name')})`;
     }
+    const [step] = path.steps;
+    if (step?.kind === 'rollUp') return rolledUpSql(this.kind, this.objectAlias(), this.named('m'), step.name);
     const slot = readySlot(this.kind, path, type);
     if (slot !== null) {
       this.#joined.add('p');
@@ -190,9 +193,10 @@ export class KindTables {
 
 /**
  * Does a column of `object` serve this leaf without a promoted path? The columns of the health have no index, so paths of the health
- * are promoted.
+ * are promoted. Roll-ups are never promoted: they have a table of their own.
  */
 export function isObjectLeaf(path: Path, type: LeafType): boolean {
+  if (isRolledUp(path)) return true;
   return identityIn(path) !== null || (path.steps[0]?.kind !== 'health' && objectLeaves.get(path.text)?.type === type);
 }
 

@@ -139,6 +139,11 @@ export class View {
     return this.#groups;
   }
 
+  /** Does the caller see all objects of all kinds? Records no dependency. */
+  get seesAll(): boolean {
+    return this.scopeGroups()?.every(({ scope }) => scope.rows === 'all') ?? true;
+  }
+
   #groupScopes(): readonly ScopeGroup[] {
     const texts = new Map<Scope, string>();
     const textOf = (scope: Scope): string => {

@@ -5,7 +5,15 @@ import { isAbstract } from '../../catalog/groups/api-group.ts';
 import { type ResolvedPath, resolvePath } from '../../catalog/paths/resolve-path.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
-import { healthNames, identityNames, maxPathLength, type Path, parsePath, pathOf } from '../../catalog/tree/path.ts';
+import {
+  healthNames,
+  identityNames,
+  maxPathLength,
+  type Path,
+  parsePath,
+  pathOf,
+  rollUpNames,
+} from '../../catalog/tree/path.ts';
 import { objectMetaKey, sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 
 /** What is known of a kind whose path is looked up. */
@@ -61,7 +69,7 @@ export function refuseHealth({ steps: [first] }: Path, written: string): void {
   if (first?.kind !== 'field' || first.name !== 'health') return;
   throw new PortolanError(
     'BAD_USER_INPUT',
-    `${JSON.stringify(written)} is not a part of the health; use ${healthNames.map((name) => `health.${name}`).join(', ')}, or ["health"] for a field of the kind.`,
+    `${JSON.stringify(written)} is not a part of the health; use ${[...healthNames, ...rollUpNames.map((name) => `rollUp.${name}`)].map((name) => `health.${name}`).join(', ')}, or ["health"] for a field of the kind.`,
   );
 }
 

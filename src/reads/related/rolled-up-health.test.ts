@@ -1,74 +1,29 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type EngineFixture, type FixtureOptions, made, type Schema } from '../../../test/kit/engine-fixture.ts';
+import { gadgets, widgets } from '../../../test/kit/graphql-world.ts';
 import {
-  describedCrd,
-  type EngineFixture,
-  engineFixture,
-  type FixtureOptions,
-  made,
-  type Schema,
-} from '../../../test/kit/engine-fixture.ts';
-import { gadget, gadgets, widget, widgetProperties, widgets } from '../../../test/kit/graphql-world.ts';
+  clusters,
+  kindKeys,
+  objectOf,
+  owners,
+  parts,
+  placedIn,
+  rolledUp,
+  rollUpWorld,
+  scopeOf,
+  withHealth,
+} from '../../../test/kit/rolled-up-world.ts';
 import { fixedRights } from '../../access/rights.ts';
 import { allRows, isVisible, noRows, type Scope, type Scopes, unrestricted } from '../../access/scope.ts';
-import { describeRelation } from '../../catalog/relations/described-relation.ts';
-import { readRelations } from '../../catalog/relations/read-relations.ts';
-import type { DescribedResource } from '../../catalog/resources/catalog.ts';
-import type { Identity } from '../../query/plan/filter.ts';
-import { compareIdentity } from '../../query/plan/identity-order.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
-
-const clusters = ['east', 'west'];
-const parts = 'parts.example.com';
-const kindKeys = [widgets, gadgets, parts];
-
-const { relations, problems } = readRelations(
-  {
-    relations: [
-      { from: 'Widget.example.com', name: 'gadget', to: 'Gadget.example.com', at: ['spec.name'] },
-      { from: 'Widget.example.com', name: 'parts', to: 'Part.example.com', at: ['spec.ports[].id'] },
-    ],
-  },
-  'CONFIGURED',
-);
-
-function resources(cluster: string): readonly DescribedResource[] {
-  expect(problems).toEqual([]);
-  const related = { ...widget(cluster), relations: relations.map((relation) => describeRelation(relation)) };
-  const part = describedCrd({ cluster, kind: 'Part', plural: 'parts', properties: widgetProperties });
-  return [related, gadget(cluster), part];
-}
-
-async function world(options: FixtureOptions = {}): Promise<EngineFixture> {
-  const fixture = engineFixture(options);
-  await fixture.declare(...resources('east'), ...resources('west'));
-  for (const cluster of clusters) for (const key of kindKeys) await fixture.sync(key, [], cluster);
-  return fixture;
-}
-
-/** The members of an object with this health. */
-const withHealth: Readonly<Record<string, Schema>> = {
-  Failed: { status: { conditions: [{ type: 'Stalled', status: 'True', reason: 'Broken', message: 'no disk' }] } },
-  Unknown: { status: { phase: 'Odd' } },
-  InProgress: { status: { conditions: [{ type: 'Ready', status: 'False', reason: 'Waiting' }] } },
-  Terminating: { metadata: { deletionTimestamp: '2026-02-01T00:00:00Z' } },
-  Suspended: { status: { phase: 'Paused' } },
-  Current: {},
-};
-const worstFirst = Object.keys(withHealth);
-
-function owners(...uids: readonly string[]): Schema {
-  return {
-    ownerReferences: uids.map((uid) => ({ apiVersion: 'example.com/v1', kind: 'Widget', name: 'o', uid })),
-  };
-}
 
 const healthOf = (rollUp: string): string =>
   `health(rollUp: ${rollUp}) { status reason message source culprit { kind metadata { name } } chain { metadata { name } } }`;
 
 /** What `app`, `web`, `pod` and others of the namespace have: app owns web, web owns pod. */
 async function applications(objects: readonly Schema[] = [], options: FixtureOptions = {}): Promise<EngineFixture> {
-  const fixture = await world(options);
+  const fixture = await rollUpWorld(options);
   await fixture.sync(widgets, [made({ name: 'app', uid: 'u-app' }), ...objects]);
   await fixture.sync(parts, [
     made({ name: 'web', uid: 'u-web', metadata: owners('u-app') }),
@@ -114,7 +69,7 @@ describe('health(rollUp: OWNED)', () => {
   });
 
   test('goes eight steps, and ends where owners are in a circle', async () => {
-    const fixture = await world();
+    const fixture = await rollUpWorld();
     const link = (index: number, ...uids: string[]) =>
       made({
         name: `w${index}`,
@@ -134,7 +89,7 @@ describe('health(rollUp: OWNED)', () => {
   });
 
   test('stays in the cluster, and in the namespace of a namespaced owner', async () => {
-    const fixture = await world();
+    const fixture = await rollUpWorld();
     const below = (uid: string) => ({ metadata: owners(uid), ...withHealth['Failed'] });
     await fixture.sync(gadgets, [made({ name: 'g', namespace: null, uid: 'u-g' })]);
     await fixture.sync(widgets, [made({ name: 'app', uid: 'u-app' })]);
@@ -233,137 +188,9 @@ describe('health(rollUp: RELATED)', () => {
   });
 });
 
-interface Placed extends Identity {
-  readonly uid: string;
-  readonly owners: readonly string[];
-  readonly status: string;
-  /** Names of Parts, and of a Gadget. */
-  readonly parts: readonly string[];
-  readonly gadget: string | null;
-}
-
-const names = ['a', 'b', 'c'];
-const uids = kindKeys.flatMap((key) =>
-  (key === gadgets ? [''] : ['n0', 'n1']).flatMap((namespace) => names.map((name) => `${key} ${namespace} ${name}`)),
-);
-
-/** Both clusters have the same uids. */
-const uidOf = ({
-  key,
-  namespace,
-  name,
-}: {
-  readonly key: string;
-  readonly namespace: string;
-  readonly name: string;
-}): string => `${key} ${key === gadgets ? '' : namespace} ${name}`;
-
-const placedIn = (cluster: string): fc.Arbitrary<readonly Placed[]> =>
-  fc
-    .uniqueArray(
-      fc.record({
-        cluster: fc.constant(cluster),
-        key: fc.constantFrom(...kindKeys),
-        namespace: fc.constantFrom('n0', 'n0', 'n0', 'n1'),
-        name: fc.constantFrom(...names),
-        owners: fc.uniqueArray(fc.constantFrom(...uids), { maxLength: 4 }),
-        status: fc.constantFrom(...worstFirst, ...Array<string>(8).fill('Current')),
-        parts: fc.uniqueArray(fc.constantFrom(...names, 'gone'), { maxLength: 2 }),
-        gadget: fc.constantFrom(null, null, ...names),
-      }),
-      {
-        minLength: 8,
-        maxLength: uids.length,
-        selector: uidOf,
-      },
-    )
-    .map((objects) =>
-      objects.map((object) => ({
-        ...object,
-        uid: uidOf(object),
-        namespace: object.key === gadgets ? null : object.namespace,
-        ...(object.key === widgets ? {} : { parts: [], gadget: null }),
-      })),
-    );
-
-const scopeOf: fc.Arbitrary<Scope> = fc.oneof(
-  { weight: 3, arbitrary: fc.constant(allRows) },
-  { weight: 1, arbitrary: fc.constant(noRows) },
-  {
-    weight: 4,
-    arbitrary: fc
-      .record({
-        cluster: fc.constantFrom(...clusters),
-        namespaces: fc.subarray(['n0', 'n1']),
-        here: fc.subarray(names),
-        place: fc.constantFrom('', 'n0', 'n1'),
-      })
-      .map(({ cluster, namespaces, here, place }): Scope => {
-        const part = { namespaces: new Set(namespaces), names: new Map([[place, new Set(here)]]) };
-        return { rows: 'some', clusters: new Map([[cluster, part]]) };
-      }),
-  },
-);
-
-interface Expected {
-  readonly status: string;
-  readonly culprit: string | null;
-  readonly chain: readonly string[] | null;
-}
-
-/** The roll-up, computed from all objects step by step. */
-function rolledUp(root: Placed, objects: readonly Placed[], scopes: Scopes, isRelated: boolean): Expected {
-  const here = objects.filter((each) => each.cluster === root.cluster && isVisible(scopes.of(each.key), each));
-  let best: Expected = { status: root.status, culprit: null, chain: null };
-  const offer = (candidates: readonly (Expected & { readonly identity: Identity })[]): void => {
-    for (const { identity: _, ...each } of candidates.toSorted((a, b) => compareIdentity(a.identity, b.identity))) {
-      if (worstFirst.indexOf(each.status) < worstFirst.indexOf(best.status)) best = each;
-    }
-  };
-  const namedBy = ({ object, chain }: Step): (Expected & { identity: Identity })[] => {
-    const { cluster, namespace } = object;
-    const mentions = [
-      ...object.parts.map((name): Identity => ({ cluster, key: parts, namespace, name })),
-      ...(object.gadget === null ? [] : [{ cluster, key: gadgets, namespace: null, name: object.gadget }]),
-    ];
-    return mentions.flatMap((identity) => {
-      const found = here.find((each) => compareIdentity(each, identity) === 0);
-      if (found === root) return [];
-      const id = found === undefined ? null : encodeObjectId(found);
-      if (id === null && scopes.of(identity.key).rows !== 'all') return [];
-      return [
-        { identity, status: found?.status ?? 'Failed', culprit: id, chain: id === null ? chain : [...chain, id] },
-      ];
-    });
-  };
-  interface Step {
-    readonly object: Placed;
-    readonly chain: readonly string[];
-  }
-  const seen = new Set([root]);
-  let level: readonly Step[] = [{ object: root, chain: [] }];
-  for (let depth = 1; depth <= 9; depth += 1) {
-    const next: Step[] = [];
-    for (const { object, chain } of depth > 8 ? [] : level) {
-      for (const each of here) {
-        const isOwned = each.owners.includes(object.uid) && (object.namespace ?? each.namespace) === each.namespace;
-        if (!isOwned || seen.has(each)) continue;
-        seen.add(each);
-        next.push({ object: each, chain: [...chain, encodeObjectId(each)] });
-      }
-    }
-    const owned = next.map(({ object, chain }) => ({
-      ...{ identity: object, status: object.status, culprit: encodeObjectId(object), chain },
-    }));
-    offer([...owned, ...(isRelated ? level.flatMap(namedBy) : [])]);
-    level = next.toSorted((a, b) => compareIdentity(a.object, b.object));
-  }
-  return best;
-}
-
 test('is what a plain computation over the visible objects gives', { timeout: 300_000 }, async () => {
   let scopes: Scopes = unrestricted;
-  const fixture = await world({ engine: { rights: fixedRights(() => scopes) } });
+  const fixture = await rollUpWorld({ engine: { rights: fixedRights(() => scopes) } });
   const seen = new Map<string, number>();
   let number = 0;
   await fc.assert(
@@ -412,14 +239,3 @@ test('is what a plain computation over the visible objects gives', { timeout: 30
   expect(seen.get('false 2')).toBeGreaterThan(10);
   expect(seen.get('true 2')).toBeGreaterThan(10);
 });
-
-function objectOf({ key, namespace, name, uid, owners: given, status, parts: ports, gadget: named }: Placed): Schema {
-  const { metadata, ...rest } = (withHealth[status] ?? {}) as { readonly metadata?: Schema };
-  return made({
-    ...{ name, namespace, uid, ...rest },
-    metadata: { ...metadata, ...owners(...given) },
-    ...(key === widgets
-      ? { spec: { ports: ports.map((id) => ({ id })), ...(named === null ? {} : { name: named }) } }
-      : {}),
-  });
-}

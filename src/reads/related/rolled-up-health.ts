@@ -13,8 +13,10 @@ import { splitLike } from '../../base/text/split-like.ts';
 import { type Finding, type HealthSource, type HealthStatus, isWorse } from '../../catalog/health/health-status.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ServedKinds } from '../../operation/served-kinds.ts';
+import type { Identity } from '../../query/plan/filter.ts';
 import { compareIdentity } from '../../query/plan/identity-order.ts';
 import type { Projection } from '../../query/plan/plan.ts';
+import { fetchObjects } from '../../query/read/fetch.ts';
 import { objectsById } from '../../query/read/object-rows.ts';
 import type { OwnedNode, TreeRoot } from '../../query/related/owned-tree.ts';
 import type { View } from '../../query/sql/view.ts';
@@ -58,7 +60,8 @@ export async function loadRolledUpHealth(
     ({ id, uid, status }) => `${id} ${uid} ${status}`,
   );
   const { cluster, namespace, uid, health } = row;
-  const root = { id: row.objectId, key: kind.key, cluster, namespace, uid, status: health.status };
+  const of = operation.generation.origin(kind, row)?.identity ?? null;
+  const root = { id: row.objectId, key: kind.key, cluster, namespace, uid, status: health.status, of };
   return (await loader.load(root)) ?? health;
 }
 
@@ -67,6 +70,8 @@ interface Root extends TreeRoot {
   readonly key: string;
   /** Its own. */
   readonly status: HealthStatus;
+  /** The object that an object of an abstract kind is made from, which owns and names others; null for other kinds. */
+  readonly of: Identity | null;
 }
 
 /** An object that may decide. */
@@ -94,9 +99,10 @@ async function worseBelow(
   operation: Operation,
   lease: Lease,
   view: View,
-  roots: readonly Root[],
+  given: readonly Root[],
   { rollUp, selected }: { readonly rollUp: RollUp; readonly selected: SelectedObjects },
 ): Promise<(RolledUpHealth | null)[]> {
+  const roots = await ownersOf(lease, view, given);
   const trees = await chargedTrees(operation, lease, view, roots, field);
   const naming = [roots, ...trees].flat();
   const named = rollUp === 'OWNED' ? nothingNamed : await namedObjects(operation, lease, view, naming);
@@ -112,6 +118,21 @@ async function worseBelow(
     const { status, message } = each.by;
     const health = culprit?.row.health ?? { status, reason: 'Missing', message, source: 'REFERENCE' as const };
     return { ...health, culprit, chain: ways?.[at] ?? null };
+  });
+}
+
+/** The roots; an object of an abstract kind gives way to the object that it is made from. */
+async function ownersOf(lease: Lease, view: View, roots: readonly Root[]): Promise<readonly Root[]> {
+  const made = roots.flatMap(({ of }) => of ?? []);
+  if (made.length === 0) return roots;
+  const rows = (await fetchObjects(lease, view, made, {}, 'list')).values();
+  return roots.map((root) => {
+    if (root.of === null) return root;
+    const row = rows.next().value ?? null;
+    // It is gone in the meantime, and with it what it owned.
+    if (row === null) return { ...root, uid: null };
+    const { objectId: id, key, cluster, namespace, uid } = row;
+    return { ...root, id, key, cluster, namespace, uid };
   });
 }
 

@@ -49,6 +49,7 @@ function prepared(step: PathStep): Step {
       return step;
     case 'identity':
     case 'health':
+    case 'rollUp':
       throw new Error(`invariant broken: ${step.name} is not in the body`);
   }
 }

@@ -117,7 +117,7 @@ function expand(steps: readonly PathStep[], value: unknown, path: ConcretePath =
     const item: unknown = Array.isArray(value) ? value[step.index] : undefined;
     return item === undefined ? [] : expand(rest, item, [...path, step.index]);
   }
-  if (step.kind === 'identity' || step.kind === 'health') return [];
+  if (step.kind !== 'field' && step.kind !== 'key') return [];
   const name = step.kind === 'field' ? step.name : step.key;
   const next = property(value, name);
   return next === undefined ? [] : expand(rest, next, [...path, name]);

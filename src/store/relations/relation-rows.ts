@@ -1,12 +1,13 @@
 /**
  * Writes the rows by which objects lead to other objects: references by name and label selectors. Owner references are written with the
- * object itself (src/store/rows/row-writer.ts).
+ * object itself (src/store/rows/row-writer.ts), and so are the calls that keep stored roll-ups right (rolled-up-rows.ts).
  *
  * Invariant: if a place is complete, the rows are exactly the references and selectors of the stored bodies at this place.
  */
 import type { Database } from '../sqlite/database.ts';
 import { PlaceRows, type RelatingObject, type RunningTransaction } from './place-rows.ts';
 import { ReferenceRows } from './reference-rows.ts';
+import { RolledUpRows } from './rolled-up-rows.ts';
 import { SelectorRows } from './selector-rows.ts';
 
 /** Removed references after which targets are swept. */
@@ -14,6 +15,7 @@ const sweepAfter = 1000;
 
 export class RelationRows {
   readonly places: PlaceRows;
+  readonly rolledUp: RolledUpRows;
   readonly #references: ReferenceRows;
   readonly #selectors: SelectorRows;
   /** The id of the last target that the running sweep has looked at; 0 while none runs. */
@@ -21,6 +23,7 @@ export class RelationRows {
 
   constructor(database: Database, transaction: RunningTransaction) {
     this.places = new PlaceRows(database, transaction);
+    this.rolledUp = new RolledUpRows(database, transaction);
     this.#references = new ReferenceRows(database);
     this.#selectors = new SelectorRows(database);
   }

@@ -97,7 +97,7 @@ interface Publication {
 
 /** Publishes a filled rowset in place of the previous one; the log gets one RESET. In a transaction of its own. */
 export function publish(context: WriteContext, resource: StoredResource, publication: Publication): void {
-  const { session, log } = context;
+  const { session, log, relations } = context;
   const { rowset, resourceVersion, objects, counts, shape } = publication;
   const old = resource.rowset;
   session.run(() => {
@@ -108,6 +108,7 @@ export function publish(context: WriteContext, resource: StoredResource, publica
       forget(database, old);
     }
     counts.write(database, rowset);
+    relations.rolledUp.forgetAll();
     database
       .statement('UPDATE resource SET rowset = ?, last_rv = ?, synced = 1, objects = ?, body_shape = ? WHERE id = ?')
       .run(rowset, resourceVersion, objects, shape, resource.handle.id);

@@ -105,6 +105,8 @@ export class RowWriter {
     this.#insertParts(target, [row]);
     this.insertEntries(target, entriesOf([row]));
     this.#writeRelations(target, row);
+    this.#relations.rolledUp.add(row.id, target.kindId);
+    this.#relations.rolledUp.changed(row.id);
   }
 
   /** Writes the index entries of objects by uid and by label. */
@@ -151,7 +153,11 @@ export class RowWriter {
     // SQLite rewrites the index entries of each assigned column, even of an unchanged one. `created` rarely changes.
     const same = sameKey(stored.created, created);
     const remarked = stored.marks !== marks || stored.uid !== uid;
-    if (remarked) this.#removeMarks(id, stored.uid);
+    const { rolledUp } = this.#relations;
+    if (remarked) {
+      rolledUp.changed(id);
+      this.#removeMarks(id, stored.uid);
+    }
     this.#database
       .statement(
         `UPDATE object SET ${same ? '' : 'created = ?, '}uid = ?, rv = ?, deleting = ?, seq = ?, marks = ?, ${allHealthColumns.join(' = ?, ')} = ? WHERE id = ?`,
@@ -162,6 +168,8 @@ export class RowWriter {
       this.#writeOwners(target, [{ id, received }]);
       this.insertEntries(target, entriesOf([{ id, received }]));
     }
+    if (remarked || stored.health !== health.status) rolledUp.changed(id);
+    if (stored.uid !== uid) rolledUp.renew(id, target.kindId);
     this.#writeRelations(target, { id, received });
     if (target.promoted.table === null) return;
     const keys = keysOf(target, received);
@@ -172,6 +180,8 @@ export class RowWriter {
     { kindId, promoted }: Pick<RowTarget, 'kindId' | 'promoted'>,
     { id, uid }: Pick<StoredObject, 'id' | 'uid'>,
   ): void {
+    this.#relations.rolledUp.changed(id);
+    this.#relations.rolledUp.remove(id);
     this.#removeMarks(id, uid);
     this.#relations.remove(id, kindId);
     promoted.remove(id);

@@ -13,7 +13,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 13;
+export const formatVersion = 14;
 
 export const schemaStatements: readonly string[] = [
   // Facts about the file. `epoch`: random id of this store file. `clean`: 1 after a proper close.
@@ -98,6 +98,12 @@ export const schemaStatements: readonly string[] = [
      owner_uid TEXT NOT NULL, id INTEGER NOT NULL, controller INTEGER NOT NULL, kind INTEGER NOT NULL,
      PRIMARY KEY (id, owner_uid)) WITHOUT ROWID`,
   `CREATE INDEX edge_owner ON edge (owner_uid, kind, id)`,
+
+  // Stored roll-ups (rolled-up-rows.ts). `severity` of the worst that the object owns; null while it must be computed, -1 if it is not stored.
+  // `rolled_kind`: the kinds whose objects have rows; objects with an id above `filled` may lack them, null when none does.
+  `CREATE TABLE rolled_kind (kind INTEGER PRIMARY KEY, filled INTEGER)`,
+  `CREATE TABLE rolled_up (id INTEGER PRIMARY KEY, severity INTEGER)`,
+  `CREATE INDEX rolled_up_open ON rolled_up (id) WHERE severity IS NULL`,
 
   // References by name (src/store/relations). A target is an object that others mention, whether or not it exists: `named` is its group
   // and Kind, `namespace` the stated one or that of the referring object. Targets keep their id until nothing mentions them.

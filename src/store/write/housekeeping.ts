@@ -1,6 +1,6 @@
 /**
  * The writer's housekeeping. Each step stays within the bounds of a transaction. It removes old entries of the log, stale rows and
- * staged rows of finished replaces. It fills new slots and updates the search index.
+ * staged rows of finished replaces. It fills new slots, computes roll-ups and updates the search index.
  *
  * When the store is tight (disk-budget.ts), it removes data in this order, and neither fills slots nor updates the search index:
  *   1. stale rows and staged rows of finished replaces: no loss
@@ -34,6 +34,7 @@ export class Housekeeping {
   readonly #context: WriteContext;
   readonly #searchIndex: SearchIndex;
   readonly #budget: WriteBudget;
+  #searchFirst = false;
 
   constructor(context: WriteContext, searchIndex: SearchIndex) {
     this.#context = context;
@@ -53,8 +54,14 @@ export class Housekeeping {
       this.purge() ||
       this.#clearStaging() ||
       this.#sweepTargets() ||
-      this.#search()
+      this.#inTurns()
     );
+  }
+
+  /** Each change of an object may need both. So one of them does not wait until nothing is left of the other. */
+  #inTurns(): boolean {
+    this.#searchFirst = !this.#searchFirst;
+    return this.#searchFirst ? this.#search() || this.#fillRollUps() : this.#fillRollUps() || this.#search();
   }
 
   /** Does not run while a rowset is being filled: it would slow the fill down, and the new rows are not published yet. */
@@ -212,7 +219,7 @@ export class Housekeeping {
   }
 
   #fillSomeHealth(kind: StoredKind, from: number): void {
-    const { log, resources, session } = this.#context;
+    const { log, relations, resources, session } = this.#context;
     const { database } = session;
     const collections = resources.all().filter((each) => each.kind === kind);
     const rulesOf = new Map(collections.map(({ handle, health }) => [handle.cluster, health]));
@@ -229,6 +236,7 @@ export class Housekeeping {
         .run(...healthValues(health), Number(id));
       kind.promoted.update(Number(id), kind.promoted.keysOf({ text, value, health }));
       if (!published.has(Number(rowset)) || before.status === health.status) return;
+      relations.rolledUp.changed(Number(id));
       change(database, Number(rowset), { namespace: String(namespace), health: before.status }, -1);
       change(database, Number(rowset), { namespace: String(namespace), health: health.status }, 1);
     });
@@ -277,6 +285,25 @@ export class Housekeeping {
       small,
     );
     relations.places.filled(kindId, reached);
+  }
+
+  /** Computes roll-ups that are wanted and not known. Not while a rowset is being filled: its publication forgets all of them. */
+  #fillRollUps(): boolean {
+    const { filling, relations, resources, session } = this.#context;
+    const { rolledUp } = relations;
+    if (filling.size > 0) return false;
+    const lacking = rolledUp.lacking();
+    if (lacking === null && !rolledUp.isOpen()) return false;
+    this.#budget.renew();
+    session.run(() => {
+      if (lacking === null) return rolledUp.fill(() => this.#budget.spend(0));
+      const { kindId, from } = lacking;
+      const kind = resources.kinds().find(({ id }) => id === kindId);
+      const small = kind === undefined || resources.objectsOf(kind) <= smallKind;
+      const reached = this.#someObjects(kindId, from, '1', ([id]) => rolledUp.add(Number(id), kindId), small);
+      rolledUp.filledTo(kindId, reached);
+    });
+    return true;
   }
 
   /** Removes targets that nothing mentions any more, once many references have been removed. */

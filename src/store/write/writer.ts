@@ -11,6 +11,7 @@
 import { messageOf } from '../../base/errors.ts';
 import { type Logger, silentLogger } from '../../base/log.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
+import { isRolledUp, parsePath } from '../../catalog/tree/path.ts';
 import { type OpenedStore, openStore } from '../file/open-store.ts';
 import { FirstSync } from '../replace/first-sync.ts';
 import { Relist } from '../replace/relist.ts';
@@ -24,6 +25,7 @@ import { faultOfCode, type StoreTrouble } from '../types/store-fault.ts';
 import type { ApplySummary, Audit, DiskUse, Replace, SameVersions, Writer } from '../types/writer.ts';
 import { StoredMembers } from './member-reads.ts';
 import { retain } from './retention.ts';
+import { wantRollUps } from './roll-ups.ts';
 import type { WriterOptions } from './writer-options.ts';
 import { openParts, type WriterParts } from './writer-parts.ts';
 
@@ -184,8 +186,9 @@ class SqliteWriter implements StoreWriter {
   }
 
   promote(use: PathUse): PromotionOutcome {
-    const { clock, resources } = this.#parts.context;
-    return resources.promote(use, clock.now());
+    const { context } = this.#parts;
+    if (isRolledUp(parsePath(use.path))) return wantRollUps(context, use.key);
+    return context.resources.promote(use, context.clock.now());
   }
 
   disk(): DiskUse {
