@@ -1,7 +1,8 @@
 /**
  * The first page of an abstract kind over twelve kinds, ordered by a column, beside the same page of one kind with as many objects. Both are
  * asked over HTTP in turns; each figure is a median. Then objects of members change: how long after the commit of a change the
- * changed object of the abstract kind is committed.
+ * changed object of the abstract kind is committed, and how long after a bare watch a subscriber has it. Last, the first page of
+ * applications by their rolled-up health.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,10 +12,11 @@ import { parseArgs } from 'node:util';
 import { systemClock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { readAbstractKinds } from '../src/catalog/abstract/read-abstract-kinds.ts';
-import { describeResource } from '../src/catalog/describe/describe.ts';
-import type { DescribedResource } from '../src/catalog/resources/catalog.ts';
 import { AbstractKinds } from '../src/ingest/derive/abstract-kinds.ts';
-import { openWriter, type StoreWriter } from '../src/store/write/writer.ts';
+import { openWriter } from '../src/store/write/writer.ts';
+import { rollUps } from './abstract.applications.ts';
+import { cluster, describedKind, list } from './abstract.objects.ts';
+import { latencies, overWatch } from './latency.ts';
 import { load, median, startServed } from './support/page-load.ts';
 
 export const about = 'a page of an abstract kind over 12 kinds, beside the page of one kind of the same size';
@@ -24,11 +26,12 @@ export const help = `Usage: npm run bench -- abstract [options]
   --objects N    objects of all members together, and of the one kind (1000000)
   --turns N      how often each page is asked for in turn (9)
   --changes N    changes of members, one after the other (500)
+  --applications N   applications with ten owned objects each, for the page of rolled-up healths (10000)
+  --seconds N    how long changes are pushed to a subscriber, beside a bare watch (15)
 `;
 
-const cluster = 'bench';
 const members = 12;
-const atOnce = 2000;
+const first = (index: number): string => objectText(index, '1');
 
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -37,6 +40,8 @@ export async function run(args: readonly string[]): Promise<void> {
       objects: { type: 'string', default: '1000000' },
       turns: { type: 'string', default: '9' },
       changes: { type: 'string', default: '500' },
+      applications: { type: 'string', default: '10000' },
+      seconds: { type: 'string', default: '15' },
     },
   });
   const [objects, turns, changes] = [Number(values.objects), Number(values.turns), Number(values.changes)];
@@ -45,13 +50,23 @@ export async function run(args: readonly string[]): Promise<void> {
   try {
     const delays = await fill(file, objects, changes);
     const pages = await measure(file, turns);
+    const overWatchP99Ms = overWatch(
+      await latencies({
+        ...{ of: 'abstract', objects: Number(values.applications), seconds: Number(values.seconds) },
+        rounds: [{ rate: 200, readers: 0 }],
+      }),
+    );
+    const { rollUpMs, rollUpComputedMs } = await rollUps(directory, Number(values.applications), turns);
     const at = (share: number): number => delays[Math.min(delays.length - 1, Math.floor(delays.length * share))] ?? 0;
+    process.stdout.write(
+      `first page of ${values.applications} applications that are not healthy: ${rollUpMs.toFixed(1)} ms, ${rollUpComputedMs.toFixed(1)} ms where roll-ups are not stored\n`,
+    );
     process.stdout.write(
       `abstract kind ${pages.abstractMs.toFixed(2)} ms, one kind ${pages.oneMs.toFixed(2)} ms; a change is derived after ${at(0.5).toFixed(1)} ms (p50), ${at(0.99).toFixed(1)} ms (p99)\n`,
     );
     const overOneKind = Number((pages.abstractMs / pages.oneMs).toFixed(2));
     process.stdout.write(
-      `${JSON.stringify({ bench: 'abstract', overOneKind, pageMs: Number(pages.abstractMs.toFixed(2)), derivedAfterP50Ms: Number(at(0.5).toFixed(1)), derivedAfterP99Ms: Number(at(0.99).toFixed(1)), objects })}\n`,
+      `${JSON.stringify({ bench: 'abstract', overOneKind, pageMs: Number(pages.abstractMs.toFixed(2)), rollUpMs: Number(rollUpMs.toFixed(1)), overWatchP99Ms, derivedAfterP50Ms: Number(at(0.5).toFixed(1)), derivedAfterP99Ms: Number(at(0.99).toFixed(1)), objects })}\n`,
     );
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -63,8 +78,8 @@ async function fill(file: string, objects: number, changes: number): Promise<rea
   const writer = openWriter(file);
   writer.openCluster(cluster, cluster);
   const each = Math.ceil(objects / members);
-  for (let kind = 0; kind < members; kind += 1) await list(writer, described(`App${kind}`, `app${kind}s`), each);
-  await list(writer, described('Whole', 'wholes'), objects);
+  for (let kind = 0; kind < members; kind += 1) await list(writer, describedKind(`App${kind}`), each, first);
+  await list(writer, describedKind('Whole'), objects, first);
   const { kinds } = readAbstractKinds({
     abstractKinds: [
       {
@@ -110,16 +125,6 @@ async function fill(file: string, objects: number, changes: number): Promise<rea
   return delays.sort((a, b) => a - b);
 }
 
-async function list(writer: StoreWriter, resource: DescribedResource, objects: number): Promise<void> {
-  const replace = writer.replace(writer.declare(resource));
-  for (let from = 0; from < objects; from += atOnce) {
-    const some = Math.min(atOnce, objects - from);
-    replace.put(Array.from({ length: some }, (_, index) => ({ text: objectText(from + index, '1') })));
-    await replace.room();
-  }
-  await replace.commit('1');
-}
-
 async function measure(file: string, turns: number): Promise<{ readonly abstractMs: number; readonly oneMs: number }> {
   const gateway = await startServed(new URL('./abstract.child.ts', import.meta.url), [file]);
   try {
@@ -144,43 +149,6 @@ async function measure(file: string, turns: number): Promise<{ readonly abstract
   } finally {
     await gateway.stop();
   }
-}
-
-function described(kind: string, plural: string): DescribedResource {
-  const resource = {
-    group: 'example.com',
-    version: 'v1',
-    plural,
-    singular: kind.toLowerCase(),
-    kind,
-    namespaced: true,
-    verbs: ['get', 'list', 'watch'],
-    shortNames: [],
-    categories: [],
-  };
-  const schema = {
-    type: 'object',
-    properties: {
-      spec: { type: 'object', properties: { version: { type: 'string' }, size: { type: 'integer', format: 'int64' } } },
-    },
-  };
-  const crd = {
-    spec: {
-      group: 'example.com',
-      names: { kind, plural },
-      scope: 'Namespaced',
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: schema },
-          additionalPrinterColumns: [{ name: 'Version', type: 'string', jsonPath: '.spec.version' }],
-        },
-      ],
-    },
-  };
-  return describeResource({ cluster, resource, crd });
 }
 
 function objectText(index: number, resourceVersion: string, version = `v${(index * 7919) % 1000003}`): string {

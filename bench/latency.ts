@@ -72,11 +72,32 @@ export async function run(args: readonly string[]): Promise<void> {
       readers: { type: 'string', default: '2' },
     },
   });
+  const rates = values.rates.split(',').map(Number);
+  const found = await latencies({
+    ...{ of: 'pods', objects: Number(values.objects), seconds: Number(values.seconds) },
+    rounds: rates.flatMap((rate) => [0, Number(values.readers)].map((readers) => ({ rate, readers }))),
+  });
+  const overWatchP99Ms = overWatch(found.filter(({ readers }) => readers === 0));
+  const busyOverWatchP99Ms = overWatch(found.filter(({ readers }) => readers > 0));
+  process.stdout.write(`${JSON.stringify({ bench: 'latency', overWatchP99Ms, busyOverWatchP99Ms })}\n`);
+  if (overWatchP99Ms > bound) process.exitCode = 1;
+}
+
+interface Latencies {
+  /** What the subscriber follows: Pods, or an abstract kind whose only member are Pods. */
+  readonly of: Followed;
+  readonly objects: number;
+  readonly seconds: number;
+  readonly rounds: readonly Pick<Figures, 'rate' | 'readers'>[];
+}
+
+/** Prints a line for each round too. */
+export async function latencies({ of, objects, seconds, rounds }: Latencies): Promise<readonly Figures[]> {
   const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
   const kubeconfig = join(directory, 'kubeconfig');
-  const server = await startPodServer(Number(values.objects), kubeconfig);
+  const server = await startPodServer(objects, kubeconfig);
   const program = fileURLToPath(new URL('./latency.child.ts', import.meta.url));
-  const child = fork(program, [kubeconfig, join(directory, 'store.db')], { execArgv: [...gatewayFlags()] });
+  const child = fork(program, [kubeconfig, join(directory, 'store.db'), of], { execArgv: [...gatewayFlags()] });
   const exited = once(child, 'exit');
   const lost = exited.then(() => Promise.reject(new Error('the gateway ended before its time')));
   lost.catch(() => {});
@@ -89,26 +110,23 @@ export async function run(args: readonly string[]): Promise<void> {
   try {
     const { url } = await answer<{ url: string }>(null);
     const found: Figures[] = [];
-    for (const rate of values.rates.split(',').map(Number)) {
-      for (const readers of [0, Number(values.readers)]) {
-        found.push(await measure({ server, url, rate, readers, seconds: Number(values.seconds), answer }));
-        report(must(found.at(-1), 'figures'));
-      }
+    for (const { rate, readers } of rounds) {
+      found.push(await measure({ server, url, rate, readers, seconds, of, answer }));
+      report(must(found.at(-1), 'figures'));
     }
-    const idle = found.filter(({ readers }) => readers === 0);
-    const over = (figures: readonly Figures[]): number =>
-      Number(Math.max(...figures.map(({ subscriber, watch }) => subscriber.p99 - watch.p99)).toFixed(1));
-    const overWatchP99Ms = over(idle);
-    const busyOverWatchP99Ms = over(found.filter(({ readers }) => readers > 0));
-    process.stdout.write(`${JSON.stringify({ bench: 'latency', overWatchP99Ms, busyOverWatchP99Ms })}\n`);
-    if (overWatchP99Ms > bound) process.exitCode = 1;
     child.disconnect();
     await exited;
+    return found;
   } finally {
     child.kill('SIGKILL');
     await server.close();
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** By how many milliseconds p99 of the subscriber is above that of the bare watch, in the worst round. */
+export function overWatch(figures: readonly Figures[]): number {
+  return Number(Math.max(...figures.map(({ subscriber, watch }) => subscriber.p99 - watch.p99)).toFixed(1));
 }
 
 interface Measured {
@@ -117,14 +135,15 @@ interface Measured {
   readonly rate: number;
   readonly readers: number;
   readonly seconds: number;
+  readonly of: Followed;
   answer<T>(order: string): Promise<T>;
 }
 
-async function measure({ server, url, rate, readers, seconds, answer }: Measured): Promise<Figures> {
+async function measure({ server, url, rate, readers, seconds, of, answer }: Measured): Promise<Figures> {
   const watched: number[] = [];
   const stopWatch = await watchPods(server.url, (age) => watched.push(age));
   const got: Got[] = [];
-  const socket = await subscribe(url, got);
+  const socket = await subscribe(url, of, got);
   let isOver = false;
   const reading = Promise.all(
     Array.from({ length: readers }, async () => {
@@ -195,7 +214,14 @@ async function watchPods(server: string, take: (age: number) => void): Promise<(
   return () => void request.destroy();
 }
 
-async function subscribe(url: string, got: Got[]): Promise<WebSocket> {
+/** What a subscriber follows, and where the resourceVersion of the Pod stands in its messages. */
+export type Followed = keyof typeof subscriptions;
+const subscriptions = {
+  pods: 'podChanges(snapshot: false) { phase cursor changes { at object { metadata { resourceVersion } } } }',
+  abstract: 'podInstanceChanges(snapshot: false) { phase cursor changes { at object { version } } }',
+};
+
+async function subscribe(url: string, of: Followed, got: Got[]): Promise<WebSocket> {
   const socket = new WebSocket(url.replace(/^http/, 'ws'), ['graphql-transport-ws']);
   await once(socket, 'open');
   socket.send('{"type":"connection_init"}');
@@ -206,25 +232,24 @@ async function subscribe(url: string, got: Got[]): Promise<WebSocket> {
     const { payload } = JSON.parse(data.toString('utf8')) as {
       payload: {
         data: {
-          podChanges: {
+          followed: {
             phase: string;
             cursor: string;
-            changes: { at: string; object: { metadata: { resourceVersion: string } } }[];
+            changes: { at: string; object: { version?: string; metadata?: { resourceVersion: string } } }[];
           };
         };
       };
     };
-    const { phase, cursor, changes } = payload.data.podChanges;
+    const { phase, cursor, changes } = payload.data.followed;
     if (phase === 'SYNCED') synced.resolve();
     if (phase === 'GAP') throw new Error('the subscriber has lost changes');
     const upTo = decodeLiveCursor(cursor).sequence;
-    for (const change of changes) {
-      const sent = Number(change.object.metadata.resourceVersion) / versionsPerMs;
-      got.push({ sent, committed: Date.parse(change.at), got: at, upTo });
+    for (const { at: committed, object } of changes) {
+      const sent = Number(object.version ?? object.metadata?.resourceVersion) / versionsPerMs;
+      got.push({ sent, committed: Date.parse(committed), got: at, upTo });
     }
   });
-  const query =
-    'subscription { podChanges(snapshot: false) { phase cursor changes { at object { metadata { resourceVersion } } } } }';
+  const query = `subscription { followed: ${subscriptions[of]} }`;
   socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query } }));
   await synced.promise;
   return socket;

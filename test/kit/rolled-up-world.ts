@@ -148,13 +148,29 @@ interface Expected {
 /** The roll-up, computed from all objects step by step. */
 export function rolledUp(root: Placed, objects: readonly Placed[], scopes: Scopes, isRelated: boolean): Expected {
   const here = objects.filter((each) => each.cluster === root.cluster && isVisible(scopes.of(each.key), each));
-  let best: Expected = { status: root.status, culprit: null, chain: null };
-  const offer = (candidates: readonly (Expected & { readonly identity: Identity })[]): void => {
-    for (const { identity: _, ...each } of candidates.toSorted((a, b) => compareIdentity(a.identity, b.identity))) {
-      if (worstFirst.indexOf(each.status) < worstFirst.indexOf(best.status)) best = each;
+  interface Step {
+    readonly object: Placed;
+    readonly chain: readonly string[];
+  }
+  const tree: Step[] = [{ object: root, chain: [] }];
+  let level: readonly Step[] = tree.slice();
+  for (let depth = 1; depth <= 8; depth += 1) {
+    const next: Step[] = [];
+    for (const { object, chain } of level) {
+      for (const each of here) {
+        const isOwned = each.owners.includes(object.uid) && (object.namespace ?? each.namespace) === each.namespace;
+        if (!isOwned || [...tree, ...next].some((step) => step.object === each)) continue;
+        next.push({ object: each, chain: [...chain, encodeObjectId(each)] });
+      }
     }
-  };
-  const namedBy = ({ object, chain }: Step): (Expected & { identity: Identity })[] => {
+    level = next.toSorted((a, b) => compareIdentity(a.object, b.object));
+    tree.push(...level);
+  }
+  const owned = tree.slice(1).map(({ object, chain }) => ({
+    ...{ identity: object as Identity, status: object.status, culprit: encodeObjectId(object), chain },
+    depth: chain.length,
+  }));
+  const named = tree.flatMap(({ object, chain }) => {
     const { cluster, namespace } = object;
     const mentions = [
       ...object.parts.map((name): Identity => ({ cluster, key: parts, namespace, name })),
@@ -162,37 +178,21 @@ export function rolledUp(root: Placed, objects: readonly Placed[], scopes: Scope
     ];
     return mentions.flatMap((identity) => {
       const found = here.find((each) => compareIdentity(each, identity) === 0);
-      if (found === root) return [];
-      const id = found === undefined ? null : encodeObjectId(found);
-      if (id === null && scopes.of(identity.key).rows !== 'all') return [];
-      return [
-        { identity, status: found?.status ?? 'Failed', culprit: id, chain: id === null ? chain : [...chain, id] },
-      ];
+      if (tree.some((step) => step.object === found)) return [];
+      if (found === undefined && scopes.of(identity.key).rows !== 'all') return [];
+      const culprit = found === undefined ? null : encodeObjectId(found);
+      const way = culprit === null ? chain : [...chain, culprit];
+      return [{ identity, status: found?.status ?? 'Failed', culprit, chain: way, depth: chain.length + 1 }];
     });
-  };
-  interface Step {
-    readonly object: Placed;
-    readonly chain: readonly string[];
-  }
-  const seen = new Set([root]);
-  let level: readonly Step[] = [{ object: root, chain: [] }];
-  for (let depth = 1; depth <= 9; depth += 1) {
-    const next: Step[] = [];
-    for (const { object, chain } of depth > 8 ? [] : level) {
-      for (const each of here) {
-        const isOwned = each.owners.includes(object.uid) && (object.namespace ?? each.namespace) === each.namespace;
-        if (!isOwned || seen.has(each)) continue;
-        seen.add(each);
-        next.push({ object: each, chain: [...chain, encodeObjectId(each)] });
-      }
-    }
-    const owned = next.map(({ object, chain }) => ({
-      ...{ identity: object, status: object.status, culprit: encodeObjectId(object), chain },
-    }));
-    offer([...owned, ...(isRelated ? level.flatMap(namedBy) : [])]);
-    level = next.toSorted((a, b) => compareIdentity(a.object, b.object));
-  }
-  return best;
+  });
+  const rank = (status: string): number => worstFirst.indexOf(status);
+  const [worst] = [...owned, ...(isRelated ? named : [])].sort(
+    (a, b) => rank(a.status) - rank(b.status) || b.depth - a.depth || compareIdentity(a.identity, b.identity),
+  );
+  if (worst === undefined || worst.status === 'Current' || rank(worst.status) > rank(root.status))
+    return { status: root.status, culprit: null, chain: null };
+  const { status, culprit, chain } = worst;
+  return { status, culprit, chain };
 }
 
 export function objectOf({

@@ -4,7 +4,8 @@
  *   { deployments(first: 50) { nodes { health(rollUp: OWNED) { status culprit { kind metadata { name } } } } } }
  *     50 calls of loadRolledUpHealth -> one loader, 50 roots -> one ownedTrees(…) -> the worst of each tree -> one read of 50 culprits
  *
- * Candidates are compared by status, then by steps from the object, then by identity. The object itself is zero steps away.
+ * Candidates are compared by status, then by steps from the object, then by identity. The last of a chain of bad objects is the likely cause,
+ * so more steps come first. The object itself is zero steps away.
  *
  * Invariant: all candidates count for the caller's lists (src/query/sql/counts.ts). A hidden object changes neither the health, nor the
  * cost, nor an error.
@@ -56,7 +57,7 @@ export async function loadRolledUpHealth(
 ): Promise<RolledUpHealth> {
   const loader = operation.batched(
     `health ${rollUp} ${selected.key}`,
-    (lease, view, roots: readonly Root[]) => worseBelow(operation, lease, view, roots, { rollUp, selected }),
+    (lease, view, roots: readonly Root[]) => worstBelow(operation, lease, view, roots, { rollUp, selected }),
     ({ id, uid, status }) => `${id} ${uid} ${status}`,
   );
   const { cluster, namespace, uid, health } = row;
@@ -94,8 +95,8 @@ interface Decided {
   readonly chain: readonly StoredObject[];
 }
 
-/** For each root the health of what is worse than the root itself; null without any. */
-async function worseBelow(
+/** For each root the health of what decides below it; null if the root itself decides. */
+async function worstBelow(
   operation: Operation,
   lease: Lease,
   view: View,
@@ -138,7 +139,10 @@ async function ownersOf(lease: Lease, view: View, roots: readonly Root[]): Promi
 
 const nothingNamed: NamedObjects = { byId: new Map(), count: 0 };
 
-/** The worst candidate that is worse than the root; of equal ones the nearest, then the first by identity. */
+/**
+ * The worst candidate, if it is as bad as the root; of equal ones the one with the most steps, then the first by identity. Null if all are
+ * Current. An object that is owned and named is one that is owned.
+ */
 function decidedBy(
   { kind }: Pick<ServedKinds, 'kind'>,
   root: Root,
@@ -153,12 +157,14 @@ function decidedBy(
     ];
   });
   const namedBy = [{ id: root.id, depth: 0 }, ...tree].flatMap(({ id: from, depth }) =>
-    (named.get(from) ?? []).flatMap((each) => (each.id === root.id ? [] : [{ ...each, depth: depth + 1, from }])),
+    (named.get(from) ?? []).flatMap((each) =>
+      each.id === root.id || (each.id !== null && nodes.has(each.id)) ? [] : [{ ...each, depth: depth + 1, from }],
+    ),
   );
-  // An object that is owned and named at the same distance is one that is owned.
   const candidates: readonly Candidate[] = [...owned, ...namedBy];
   const by = candidates.reduce<Candidate | null>((worst, each) => {
-    if (worst === null) return isWorse(each.status, root.status) ? each : null;
+    if (each.status === 'Current' || isWorse(root.status, each.status)) return worst;
+    if (worst === null) return each;
     return compareCandidates(each, worst) < 0 ? each : worst;
   }, null);
   if (by === null) return null;
@@ -170,7 +176,7 @@ function decidedBy(
 function compareCandidates(a: Candidate, b: Candidate): number {
   if (isWorse(a.status, b.status)) return -1;
   if (isWorse(b.status, a.status)) return 1;
-  return a.depth - b.depth || compareIdentity(a.identity, b.identity);
+  return b.depth - a.depth || compareIdentity(a.identity, b.identity);
 }
 
 /** The objects of each of these lists. Those of kinds that are not served are left out. */
