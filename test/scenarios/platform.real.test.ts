@@ -139,19 +139,33 @@ describeOn([mainServer], 'a platform of custom resources', suite, (server) => {
   });
   const byPhase = (status: string): ManagerRow['health'] => ({ status, source: 'CONVENTION' });
   const readyRow = (owned = current, related = owned) => rowOf('ready', byPhase('Current'), owned, related);
-  /** The Pod of the database is not scheduled, and says why itself. */
-  async function unscheduled(manager: string): Promise<RolledUp> {
-    const pod = (await facts()).find('Pod', `${manager}-db-0`);
-    const { conditions } = (pod?.['status'] ?? {}) as { conditions?: readonly Readonly<Record<string, string>>[] };
+  /** The Pod is not scheduled, and says why itself. @param owners from the CloudManager to the Pod, without both */
+  async function unscheduled(pod: string, ...owners: readonly Named[]): Promise<RolledUp> {
+    const { conditions } = ((await facts()).find('Pod', pod)?.['status'] ?? {}) as {
+      conditions?: readonly Readonly<Record<string, string>>[];
+    };
     const scheduled = conditions?.find(({ type }) => type === 'PodScheduled');
     expect(scheduled).toMatchObject({ status: 'False', reason: 'Unschedulable', message: expect.any(String) });
     return {
       status: 'Failed',
       reason: 'PodUnschedulable',
       message: scheduled?.['message'] ?? '',
-      culprit: reference('Pod', `${manager}-db-0`),
-      chain: [reference('StatefulSet', `${manager}-db`), reference('Pod', `${manager}-db-0`)],
+      culprit: reference('Pod', pod),
+      chain: [...owners, reference('Pod', pod)],
     };
+  }
+  const databaseOf = (manager: string): Promise<RolledUp> =>
+    unscheduled(`${manager}-db-0`, reference('StatefulSet', `${manager}-db`));
+  /** The Pods of all parts are Failed; a Pod of a Deployment has one owner more. */
+  async function frontOf(manager: string): Promise<RolledUp> {
+    const here = await facts();
+    const named = (kind: string): string =>
+      here.names(kind).find((name) => name.startsWith(`${manager}-front-`)) ?? `no ${kind}`;
+    return unscheduled(
+      named('Pod'),
+      reference('Deployment', `${manager}-front`),
+      reference('ReplicaSet', named('ReplicaSet')),
+    );
   }
 
   test('an empty cluster serves none of the kinds', async () => {
@@ -256,10 +270,10 @@ describeOn([mainServer], 'a platform of custom resources', suite, (server) => {
     await agree();
   });
 
-  test('the controller makes the parts; without Nodes the roll-up names the Pod of the database', async () => {
+  test('the controller makes the parts; without Nodes the roll-up names the Pod at the end of the longest chain', async () => {
     controller = await PlatformController.start(plane.kubeconfigPath);
     await eventuallyManagers(async () => ({
-      east: rowOf('progressing', byPhase('InProgress'), await unscheduled('east')),
+      east: rowOf('progressing', byPhase('InProgress'), await frontOf('east')),
     }));
     await agree();
     const parts = await facts();
@@ -300,7 +314,7 @@ describeOn([mainServer], 'a platform of custom resources', suite, (server) => {
   test('claims do not bind: the roll-up names the Pod, and the Pod leads to its claim', async () => {
     await create(cloudManager('west'), cloudManager('north', { [keepsClaims]: 'true' }));
     const unbound = async (manager: string): Promise<RolledUp> => {
-      const pod = await unscheduled(manager);
+      const pod = await databaseOf(manager);
       expect(pod.message).toContain('unbound immediate PersistentVolumeClaims');
       return pod;
     };
