@@ -1,6 +1,6 @@
 /**
  * Changes the demo world all the time: every second a few events of real clusters happen. Containers restart, pods are evicted,
- * Deployments are scaled and rolled out. Foos and CloudManagers change their specs. Nodes renew Leases.
+ * Deployments are scaled and rolled out. Foos, CloudManagers, Redis and MySQL change their specs. Nodes renew Leases.
  *
  * The random numbers of the World decide everything, so a fixed seed gives the same sequence. The clock sets the pace.
  */
@@ -12,10 +12,12 @@ import { someVersion } from '../sample/app-catalog.ts';
 import { conditionOf } from '../world/conditions.ts';
 import type { Step } from '../world/controller-loop.ts';
 import type { Places } from '../world/places.ts';
-import { podStatusOf } from '../world/pod-maker.ts';
+import { exitsAtOnce, podStatusOf } from '../world/pod-maker.ts';
 import { controllerOf, isDeleting, numberAt, type World } from '../world/world.ts';
+import { mysqls, redises } from './app-store-controllers.ts';
 import { autoscalers, moveLoad } from './autoscaler.ts';
-import { cloudManagers, foos, plugins, projects } from './custom-controllers.ts';
+import { cloudManagers } from './cloud-manager-controller.ts';
+import { foos, plugins, projects } from './custom-controllers.ts';
 import { statusInput } from './kubelets.ts';
 import { deployments } from './workload-controllers.ts';
 
@@ -56,7 +58,8 @@ export class Churn implements Step {
     else if (dice < 0.72) this.#scale();
     else if (dice < 0.76) this.#roll();
     else if (dice < 0.84) this.#foo();
-    else if (dice < 0.9) this.#cloudManager();
+    else if (dice < 0.86) this.#cloudManager();
+    else if (dice < 0.9) this.#instance();
     else if (dice < 0.97) this.#plugin();
     else this.#project();
   }
@@ -69,7 +72,8 @@ export class Churn implements Step {
   #runningPod(): Stored | undefined {
     for (let tries = 0; tries < 10; tries++) {
       const pod = this.#some('pods');
-      if (pod && at(pod.object, 'status', 'phase') === 'Running' && !isDeleting(pod)) return pod;
+      const isRunning = pod && at(pod.object, 'status', 'phase') === 'Running' && !isDeleting(pod);
+      if (isRunning && !exitsAtOnce(asObject(pod.object.spec))) return pod;
     }
     return undefined;
   }
@@ -179,16 +183,28 @@ export class Churn implements Step {
     if (foo) this.#world.patchSpec(foo, { replicas: this.#world.between(1, 5) }, 'kubectl-edit');
   }
 
+  /** Rolls a new front of a CloudManager out. */
   #cloudManager(): void {
     const world = this.#world;
     const manager = this.#some(cloudManagers);
     if (!manager) return;
-    if (world.chance(0.2)) world.patchSpec(manager, { replicas: world.between(1, 4) }, 'kubectl-edit');
-    else {
-      const status = asObject(manager.object.status);
-      const machines = Math.max(0, numberAt(manager.object, 'status', 'machines') + world.between(-3, 4));
-      world.setStatus(manager, { ...status, machines, lastSyncTime: world.nowText() }, 'cloud-manager-operator');
+    const front = asObject(at(manager.object, 'spec', 'front', 'deployment'));
+    const image = `${asString(front.image).split(':')[0]}:${someVersion(world)}`;
+    world.patchSpec(manager, { front: { deployment: { ...front, image } } }, 'kubectl-edit');
+  }
+
+  /** Scales an instance of the app store that is not stopped. */
+  #instance(): void {
+    const world = this.#world;
+    const servers = world.between(1, 3);
+    if (world.chance(0.4)) {
+      const database = this.#some(mysqls);
+      if (database) world.patchSpec(database, { instances: servers }, 'app-store');
+      return;
     }
+    const cache = this.#some(redises);
+    if (cache && numberAt(cache.object, 'spec', 'replicas') > 0)
+      world.patchSpec(cache, { replicas: servers }, 'app-store');
   }
 
   #plugin(): void {

@@ -1,6 +1,7 @@
 /** Claims and volumes: makes the claims of a StatefulSet's Pod, provisions and binds volumes, and removes those of deleted claims. */
 import { asArray, asObject, asString, at, isObject, type JsonObject } from '../objects/json.ts';
 import type { Stored } from '../objects/object-store.ts';
+import { quantityOf } from '../resources/quantity.ts';
 import { metadataOf } from '../resources/served-resource.ts';
 import type { Controller } from '../world/controller-loop.ts';
 import { isDeleting, type World } from '../world/world.ts';
@@ -10,12 +11,23 @@ const volumes = 'persistentvolumes';
 const classes = 'storageclasses.storage.k8s.io';
 const by = 'kube-controller-manager';
 
+/** The claims of one Pod of a StatefulSet that are missing: their storage together, in thousandths of bytes. */
+export function missingStorage(world: World, set: Stored, pod: string): number {
+  return asArray(at(set.object, 'spec', 'volumeClaimTemplates'))
+    .filter((template) => !world.get(claims, set.namespace, claimName(template, pod)))
+    .reduce<number>((sum, template) => sum + quantityOf(at(template, 'spec', 'resources', 'requests', 'storage')), 0);
+}
+
+function claimName(template: unknown, pod: string): string {
+  return `${asString(at(template, 'metadata', 'name'))}-${pod}`;
+}
+
 /** The claims of one Pod of a StatefulSet by the name of their volume; missing ones are created. */
 export function claimsOfPod(world: World, set: Stored, pod: string, created?: string): Map<string, Stored> {
   const found = new Map<string, Stored>();
   for (const template of asArray(at(set.object, 'spec', 'volumeClaimTemplates')).filter(isObject)) {
     const volume = asString(at(template, 'metadata', 'name'));
-    const name = `${volume}-${pod}`;
+    const name = claimName(template, pod);
     const metadata = {
       name,
       namespace: set.namespace,

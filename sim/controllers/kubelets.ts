@@ -9,7 +9,7 @@ import { asObject, asString, at, type JsonObject } from '../objects/json.ts';
 import type { Stored, StoreEvent } from '../objects/object-store.ts';
 import type { Step } from '../world/controller-loop.ts';
 import type { Places } from '../world/places.ts';
-import { type PodState, podStatusOf } from '../world/pod-maker.ts';
+import { exitsAtOnce, type PodState, podStatusOf } from '../world/pod-maker.ts';
 import { startProblem } from '../world/pod-references.ts';
 import { controllerOf, hasCondition, isDeleting, type World } from '../world/world.ts';
 
@@ -126,8 +126,9 @@ export class Kubelets implements Step {
       return;
     }
     const once = at(pod.object, 'spec', 'restartPolicy') !== 'Always';
-    const trouble =
+    const chance =
       !once && world.chance(0.03) ? world.pick<PodState>(['imagePull', 'crashLoop', 'notReady']) : 'running';
+    const trouble = exitsAtOnce(asObject(pod.object.spec)) ? 'crashLoop' : chance;
     if (once) this.#plan(pod, 'finish', 5_000, 90_000);
     const image = asString(asObject((at(pod.object, 'spec', 'containers') as unknown[] | undefined)?.[0]).image);
     world.emit(pod, 'Normal', 'Pulled', `Container image "${image}" already present on machine`, 'kubelet');

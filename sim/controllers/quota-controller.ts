@@ -79,6 +79,14 @@ export function quotaRefusal(world: World, namespace: string, name: string, spec
   return undefined;
 }
 
+/** Whether the quotas of a namespace admit no claims of so much more storage, in thousandths of bytes. */
+export function refusesStorage(world: World, namespace: string, more: number): boolean {
+  return world.list(quotas, namespace).some((quota) => {
+    const bound = at(quota.object, 'spec', 'hard', 'requests.storage');
+    return bound !== undefined && storageIn(world, namespace) + more > quantityOf(bound);
+  });
+}
+
 export function quotaController(world: World): Controller {
   const inNamespace = ({ stored }: StoreEvent): readonly string[] =>
     world.list(quotas, stored.namespace).map(({ key }) => key);

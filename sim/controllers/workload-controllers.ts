@@ -10,9 +10,9 @@ import { metadataOf } from '../resources/served-resource.ts';
 import type { Controller } from '../world/controller-loop.ts';
 import { podSpecOf, templateHash } from '../world/pod-maker.ts';
 import { controllerOf, hasCondition, isDeleting, numberAt, type World } from '../world/world.ts';
-import { claimsOfPod } from './claim-controllers.ts';
+import { claimsOfPod, missingStorage } from './claim-controllers.ts';
 import { createPod } from './created-pod.ts';
-import { quotaRefusal, quotas } from './quota-controller.ts';
+import { quotaRefusal, quotas, refusesStorage } from './quota-controller.ts';
 
 const manager = 'kube-controller-manager';
 const replicaSets = 'replicasets.apps';
@@ -271,6 +271,7 @@ export function statefulSetController(world: World): Controller {
           break;
         }
         if (pod) continue;
+        if (refusesStorage(world, set.namespace, missingStorage(world, set, name))) break;
         const spec = statefulPodSpec(world, set, name, claimsOfPod(world, set, name));
         if (quotaRefusal(world, set.namespace, name, spec) !== undefined) break;
         const labels = {

@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SimClient } from '../../test/kit/sim-client.ts';
 import { asArray, asObject, at, cloneJson, type JsonObject } from '../objects/json.ts';
+import { mysqlCrd, redisCrd } from '../sample/app-store-crds.ts';
 import { platformCrds } from '../sample/platform-crds.ts';
-import { cloudManagerCrd, fooCrd } from '../sample/sample-crds.ts';
+import { fooCrd } from '../sample/sample-crds.ts';
 import { type SimCluster, startSimCluster } from '../sim-cluster.ts';
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const foos = '/apis/samplecontroller.k8s.io/v1alpha1/namespaces/default/foos';
-const managers = '/apis/cloud.portolan.example/v1/namespaces/default/cloudmanagers';
+const redises = '/apis/cache.portolan.example/v1/namespaces/default/redises';
 const apiVersion = 'samplecontroller.k8s.io/v1alpha1';
 const foo = (name: string, spec: JsonObject = { deploymentName: 'd', replicas: 1 }): JsonObject => ({
   apiVersion,
@@ -15,11 +16,11 @@ const foo = (name: string, spec: JsonObject = { deploymentName: 'd', replicas: 1
   metadata: { name },
   spec,
 });
-const manager = (name: string, spec: JsonObject): JsonObject => ({
-  apiVersion: 'cloud.portolan.example/v1',
-  kind: 'CloudManager',
+const redis = (name: string, spec: JsonObject): JsonObject => ({
+  apiVersion: 'cache.portolan.example/v1',
+  kind: 'Redis',
   metadata: { name },
-  spec: { provider: 'aws', region: 'eu-north-1', version: '1', ...spec },
+  spec: { version: '7', memory: '1Gi', ...spec },
 });
 
 let cluster: SimCluster;
@@ -137,7 +138,7 @@ describe('a definition', () => {
 
 describe('custom objects', () => {
   beforeEach(async () => {
-    for (const crd of [fooCrd, cloudManagerCrd, ...platformCrds]) await client.post(crds, crd);
+    for (const crd of [fooCrd, redisCrd, mysqlCrd, ...platformCrds]) await client.post(crds, crd);
   });
 
   test('are validated with one cause for each fault', async () => {
@@ -153,51 +154,55 @@ describe('custom objects', () => {
       ['FieldValueTypeInvalid', 'spec.deploymentName'],
     ]);
     expect((await client.post(foos, foo('missing', {}))).status).toBe(422);
-    expect((await client.post(managers, manager('m', { provider: 'moon' }))).body.message).toMatch(
+    expect((await client.post(redises, redis('r', { mode: 'moon' }))).body.message).toMatch(
       /Unsupported value: "moon"/,
     );
-    expect((await client.post(managers, manager('m', { region: 'BAD' }))).status).toBe(422);
+    expect((await client.post(redises, redis('r', { version: 'BAD' }))).status).toBe(422);
   });
 
   test('are pruned and defaulted, but free JSON is kept', async () => {
-    const settings = { any: { thing: [1, null, 'x'] } };
-    const { status, body } = await client.post(
-      managers,
-      manager('m', { gone: 1, settings, database: {}, port: 'https' }),
-    );
+    const modules = { any: { thing: [1, null, 'x'] } };
+    const { status, body } = await client.post(redises, redis('r', { gone: 1, modules, port: 'redis' }));
     expect(status).toBe(201);
     expect(body.spec).toEqual({
-      provider: 'aws',
-      region: 'eu-north-1',
-      version: '1',
-      replicas: 2,
-      paused: false,
-      settings,
-      database: { engine: 'postgres', instances: 3 },
-      port: 'https',
+      version: '7',
+      mode: 'standalone',
+      replicas: 1,
+      memory: '1Gi',
+      port: 'redis',
+      persistent: true,
+      modules,
     });
+    const database = {
+      apiVersion: 'db.portolan.example/v1',
+      kind: 'MySQL',
+      metadata: { name: 'm' },
+      spec: { image: { tag: '8' }, storage: { size: 10 }, backup: {} },
+    };
+    const stored = await client.post('/apis/db.portolan.example/v1/namespaces/default/mysqls', database);
+    expect(stored.body.spec).toEqual({ ...database.spec, instances: 1, backup: { keep: 7 } });
   });
 
   test('keep status apart, count generations, and scale', async () => {
-    const { body } = await client.post(managers, { ...manager('m', {}), status: { phase: 'Ignored' } });
+    const { body } = await client.post(redises, { ...redis('r', {}), status: { phase: 'Ignored' } });
     expect(body.status).toBeUndefined();
-    const reported = await client.patch(`${managers}/m/status`, 'merge', {
+    const reported = await client.patch(`${redises}/r/status`, 'merge', {
       status: { phase: 'Running' },
       spec: { version: '9' },
     });
     expect(reported.body).toMatchObject({
       metadata: { generation: 1 },
-      spec: { version: '1' },
+      spec: { version: '7' },
       status: { phase: 'Running' },
     });
-    const changed = await client.patch(`${managers}/m`, 'merge', {
+    const changed = await client.patch(`${redises}/r`, 'merge', {
       spec: { version: '2' },
       status: { phase: 'Ignored' },
     });
     expect(changed.body).toMatchObject({ metadata: { generation: 2 }, status: { phase: 'Running' } });
-    const scale = await client.get(`${managers}/m/scale`);
-    expect((await client.put(`${managers}/m/scale`, { ...scale.body, spec: { replicas: 5 } })).status).toBe(200);
-    expect(at((await client.get(`${managers}/m`)).body, 'spec', 'replicas')).toBe(5);
+    const scale = await client.get(`${redises}/r/scale`);
+    expect((await client.put(`${redises}/r/scale`, { ...scale.body, spec: { replicas: 5 } })).status).toBe(200);
+    expect(at((await client.get(`${redises}/r`)).body, 'spec', 'replicas')).toBe(5);
   });
 
   test('need a resourceVersion to be replaced, and refuse strategic merges', async () => {
@@ -244,10 +249,10 @@ describe('custom objects', () => {
   });
 
   test('are found by selectable fields only', async () => {
-    await client.post(managers, manager('a', { region: 'eu-north-1' }));
-    await client.post(managers, manager('b', { region: 'us-east-1' }));
-    const found = await client.get(`${managers}?fieldSelector=spec.region%3Dus-east-1`);
+    await client.post(redises, redis('a', { mode: 'standalone' }));
+    await client.post(redises, redis('b', { mode: 'sentinel' }));
+    const found = await client.get(`${redises}?fieldSelector=spec.mode%3Dsentinel`);
     expect(asArray(found.body.items).map((item) => at(item, 'metadata', 'name'))).toEqual(['b']);
-    expect((await client.get(`${managers}?fieldSelector=spec.version%3D1`)).status).toBe(400);
+    expect((await client.get(`${redises}?fieldSelector=spec.version%3D7`)).status).toBe(400);
   });
 });

@@ -146,10 +146,9 @@ export function createApplications(world: World, builder: WorkloadBuilder, pods:
       });
       continue;
     }
-    builder.deployment(
-      deploymentOf({ name, namespace, replicas, template, selector, labels }),
-      missing > 20 && world.chance(0.1) ? 1 : 0,
-    );
+    builder.deployment(deploymentOf({ name, namespace, replicas, template, selector, labels }), {
+      leftovers: missing > 20 && world.chance(0.1) ? 1 : 0,
+    });
     if (i % 5 === 2) createAutoscaler(world, { namespace, name, labels }, replicas);
     if (i % 11 === 7 && missing > 20)
       builder.cronJob(namespace, `${name}-report`, world.pick(['0 * * * *', '*/15 * * * *', '30 2 * * 1']), template);

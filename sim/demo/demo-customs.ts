@@ -1,19 +1,15 @@
 /** The custom objects of the demo world: Foos, CloudManagers, Projects, Templates and Plugins. */
 
 import { ensureBelongings } from '../controllers/belongings.ts';
-import {
-  cloudManagerParts,
-  cloudManagerStatus,
-  ensureCloudManagerBase,
-  fooDeployment,
-} from '../controllers/custom-controllers.ts';
+import { ensureCloudManagerParts } from '../controllers/cloud-manager-controller.ts';
+import { fooDeployment } from '../controllers/custom-controllers.ts';
 import { usedIn } from '../controllers/quota-controller.ts';
-import { deployments, statefulSets } from '../controllers/workload-controllers.ts';
+import { deployments } from '../controllers/workload-controllers.ts';
 import { asString, at, type JsonObject } from '../objects/json.ts';
-import type { Stored } from '../objects/object-store.ts';
 import { someVersion, teams } from '../sample/app-catalog.ts';
 import { platformGroup } from '../sample/platform-crds.ts';
 import { conditionOf } from '../world/conditions.ts';
+import { brokenVersion } from '../world/pod-maker.ts';
 import type { World } from '../world/world.ts';
 import { daysAgo } from './demo-cluster-parts.ts';
 import type { WorkloadBuilder } from './demo-workloads.ts';
@@ -31,7 +27,7 @@ export function createFoos(world: World, builder: WorkloadBuilder, count: number
       },
       'kubectl-create',
     );
-    const deployment = builder.deployment(fooDeployment(world, foo));
+    const deployment = builder.deployment(fooDeployment(world, foo), { isHealthy: true });
     const now = world.get(deployments, foo.namespace, deployment.name);
     world.setStatus(
       foo,
@@ -41,66 +37,59 @@ export function createFoos(world: World, builder: WorkloadBuilder, count: number
   }
 }
 
-const regions: readonly (readonly [provider: string, region: string])[] = [
-  ['aws', 'eu-north-1'],
-  ['aws', 'us-east-1'],
-  ['azure', 'west-europe-2'],
-  ['gcp', 'asia-east-1'],
-  ['openstack', 'lab-north'],
-  ['aws', 'eu-west-3'],
+/** The versions of a cloud's front and identity service. */
+const clouds: readonly (readonly [name: string, front: string, identity: string])[] = [
+  ['eu-north', '2.14.0', '1.9.3'],
+  ['us-east', '2.14.0', `1.10.0${brokenVersion}`],
+  ['asia-east', '2.13.1', '1.9.3'],
+  ['eu-west', '2.14.0', '1.9.2'],
+  ['us-west', '2.12.4', '1.8.0'],
+  ['lab-north', '2.15.0', '1.9.3'],
 ];
 
+/** The front and the database of the CloudManager us-east run; its identity service exits at once, so it never gets ready. */
 export function createCloudManagers(world: World, builder: WorkloadBuilder, count: number): void {
-  for (const [provider, region] of regions.slice(0, count)) {
+  for (const [name, front, identity] of clouds.slice(0, count)) {
+    const deployment = (role: string, version: string): JsonObject => ({
+      deployment: { name: `${name}-${role}`, image: `registry.example/cloud/${role}:${version}` },
+    });
+    const isBroken = identity.endsWith(brokenVersion);
     const manager = world.create(
       'cloud.portolan.example',
       'cloudmanagers',
       {
         metadata: {
-          name: `${provider}-${region}`,
+          name,
           namespace: 'cloud',
-          labels: { provider, region },
-          creationTimestamp: daysAgo(world, 200),
+          labels: { region: name },
+          creationTimestamp: daysAgo(world, isBroken ? 1 : 200),
         },
         spec: {
-          provider,
-          region,
-          version: someVersion(world),
-          replicas: world.between(1, 3),
-          paused: false,
-          database: {
-            engine: world.pick(['postgres', 'mysql']),
-            instances: 3,
-            storage: world.pick(['20Gi', '50Gi', '1Ti']),
-          },
-          port: world.chance(0.5) ? 8443 : 'https',
-          features: { autoscaling: world.chance(0.7), spot: world.chance(0.3), audit: true },
-          syncInterval: world.pick(['30s', '1m0s', '5m0s']),
-          settings: {
-            machineTypes: ['small', 'large'],
-            limits: { machines: world.between(10, 400) },
-            tags: { owner: 'platform' },
+          front: deployment('front', front),
+          identity: deployment('identity', identity),
+          db: {
+            statefulSet: {
+              name: `${name}-db`,
+              image: 'registry.example/library/postgres:17.2',
+              storage: {
+                class: world.pick(['standard', 'fast']),
+                accessModes: ['ReadWriteOnce'],
+                size: world.pick(['20Gi', '50Gi', '1Ti']),
+              },
+            },
           },
         },
       },
       'kubectl-create',
     );
-    const parts = cloudManagerParts(world, manager);
-    ensureCloudManagerBase(world, manager, parts, 'cloud-manager-operator');
-    builder.deployment(parts.api);
-    builder.deployment(parts.worker);
-    builder.statefulSet(parts.db);
-    const made = [
-      world.get(deployments, 'cloud', `${manager.name}-api`),
-      world.get(deployments, 'cloud', `${manager.name}-worker`),
-      world.get(statefulSets, 'cloud', `${manager.name}-db`),
-    ].filter((part): part is Stored => part !== undefined);
-    const status = {
-      ...cloudManagerStatus(world, manager, made),
-      machines: world.between(4, 300),
-      lastSyncTime: world.nowText(),
-    };
-    world.setStatus(manager, status, 'cloud-manager-operator');
+    ensureCloudManagerParts(world, manager, (storage, workload) =>
+      storage === deployments ? builder.deployment(workload, { isHealthy: true }) : builder.statefulSet(workload),
+    );
+    const when = world.clock.now() - world.between(60, 3000) * 1000;
+    const emit = (type: 'Normal' | 'Warning', reason: string, message: string): void =>
+      world.emit(manager, type, reason, message, 'cloud-manager-operator', when);
+    if (isBroken) emit('Warning', 'IdentityNotReady', `Deployment ${name}-identity does not get ready`);
+    else emit('Normal', 'Running', 'All parts are ready');
   }
 }
 

@@ -13,7 +13,7 @@ import type { Stored } from '../objects/object-store.ts';
 import { fieldSetOf } from '../patch/managed-fields.ts';
 import { timeText } from '../resources/object-metadata.ts';
 import type { Places } from '../world/places.ts';
-import { type PodState, podSpecOf, podStatusOf, templateHash } from '../world/pod-maker.ts';
+import { exitsAtOnce, type PodState, podSpecOf, podStatusOf, templateHash } from '../world/pod-maker.ts';
 import { startProblem } from '../world/pod-references.ts';
 import { hasCondition, type World } from '../world/world.ts';
 import { daysAgo } from './demo-cluster-parts.ts';
@@ -47,8 +47,12 @@ export class WorkloadBuilder {
     this.#places = places;
   }
 
-  /** A Deployment (already in its final form), its ReplicaSet and its Pods. `leftovers` are old pods that have ended. */
-  deployment(object: JsonObject, leftovers = 0): Stored {
+  /**
+   * A Deployment (already in its final form), its ReplicaSet and its Pods.
+   * @param leftovers old Pods that have ended
+   * @param isHealthy whether none of its Pods is in trouble by chance
+   */
+  deployment(object: JsonObject, { leftovers = 0, isHealthy = false } = {}): Stored {
     const world = this.#world;
     const created = daysAgo(world, 90);
     const spec = asObject(object.spec);
@@ -84,14 +88,16 @@ export class WorkloadBuilder {
       by,
     );
     let ready = 0;
-    const sick = world.chance(0.07);
+    const sick = !isHealthy && world.chance(0.07);
     for (let i = 0; i < replicas + leftovers; i++) {
       const over = i >= replicas;
       const state: PodState = over
         ? 'evicted'
         : sick
           ? world.pick<PodState>(['crashLoop', 'imagePull', 'notReady', 'running'])
-          : this.#state();
+          : isHealthy
+            ? 'running'
+            : this.#state();
       const is = this.#pod({
         generateName: `${name}-`,
         owner: set,
@@ -303,7 +309,8 @@ export class WorkloadBuilder {
     const spec = 'node' in place ? { ...draft, nodeName: place.node } : draft;
     const problem = message === undefined ? startProblem(world, owner.namespace, spec) : undefined;
     const hindered = problem?.kind === 'mount' ? 'starting' : 'configError';
-    const state: PodState = message !== undefined ? 'unschedulable' : problem ? hindered : options.state;
+    const wanted = exitsAtOnce(spec) ? 'crashLoop' : options.state;
+    const state: PodState = message !== undefined ? 'unschedulable' : problem ? hindered : wanted;
     const troubled = state === 'crashLoop' || world.chance(0.12);
     const restarts = state === 'crashLoop' ? world.between(3, 240) : troubled ? world.between(1, 9) : 0;
     const started = state === 'running' || state === 'notReady' || state === 'crashLoop';
@@ -343,6 +350,8 @@ export class WorkloadBuilder {
       const reason = problem.kind === 'mount' ? 'FailedMount' : 'Failed';
       world.emit(pod, 'Warning', reason, problem.note, 'kubelet', when);
     }
+    if (exitsAtOnce(spec))
+      world.emit(pod, 'Warning', 'BackOff', 'Back-off restarting failed container', 'kubelet', when);
     return state;
   }
 

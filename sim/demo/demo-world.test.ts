@@ -83,6 +83,11 @@ describe('the demo world', () => {
     expect(owned(sim.list('/apis/apps/v1/namespaces/cloud/deployments'), manager)).toHaveLength(2);
     expect(owned(sim.list('/apis/apps/v1/namespaces/cloud/statefulsets'), manager)).toHaveLength(1);
     expect(owned(sim.list('/api/v1/namespaces/cloud/secrets'), manager)).toHaveLength(1);
+    for (const path of ['cache.portolan.example/v1/redises', 'db.portolan.example/v1/mysqls']) {
+      const instances = sim.list(`/apis/${path}`);
+      expect(instances.length).toBeGreaterThan(5);
+      for (const instance of instances) expect(owned(sim.list('/apis/apps/v1/statefulsets'), instance)).toHaveLength(1);
+    }
     const projects = new Set(
       sim.list('/apis/platform.portolan.example/v1/projects').map((item) => at(item, 'metadata', 'name')),
     );
@@ -117,6 +122,8 @@ describe('the demo world', () => {
     for (const path of [
       'samplecontroller.k8s.io/v1alpha1/foos',
       'cloud.portolan.example/v1/cloudmanagers',
+      'cache.portolan.example/v1/redises',
+      'db.portolan.example/v1/mysqls',
       'platform.portolan.example/v1/projects',
       'platform.portolan.example/v1/plugins',
       'platform.portolan.example/v1/templates',
@@ -174,20 +181,64 @@ describe('the demo world', () => {
     await eventually(() => images().length === wanted && images().every((item) => item === image));
   });
 
-  test('builds a new CloudManager and reports its phase', async () => {
+  const phaseOf = (sim: SimCluster, name: string): unknown =>
+    at(sim.get(`/apis/cloud.portolan.example/v1/namespaces/cloud/cloudmanagers/${name}`), 'status', 'phase');
+
+  test('builds a new CloudManager with the names of its spec, and reports its phase', async () => {
     const sim = await demo(fastClock());
+    const part = (name: string) => ({ deployment: { name, image: `registry.example/cloud/${name}:1.0.0` } });
     sim.create({
       apiVersion: 'cloud.portolan.example/v1',
       kind: 'CloudManager',
       metadata: { name: 'new', namespace: 'cloud' },
-      spec: { provider: 'gcp', region: 'asia-east-1', version: '1.0.0' },
+      spec: {
+        front: part('door'),
+        identity: part('people'),
+        db: { statefulSet: { name: 'data', image: 'postgres:17', storage: { class: 'fast', size: '2Gi' } } },
+      },
     });
-    const path = '/apis/cloud.portolan.example/v1/namespaces/cloud/cloudmanagers/new';
-    await eventually(() => asArray(at(sim.get(path), 'status', 'components')).length === 3);
+    await eventually(() => typeof phaseOf(sim, 'new') === 'string');
     expect(sim.get('/api/v1/namespaces/cloud/secrets/new-credentials')).toBeDefined();
+    for (const path of ['deployments/door', 'deployments/people', 'statefulsets/data'])
+      expect(sim.get(`/apis/apps/v1/namespaces/cloud/${path}`)).toBeDefined();
     await eventually(() =>
-      sim.list('/api/v1/namespaces/cloud/pods').some((pod) => at(pod, 'metadata', 'name') === 'new-db-0'),
+      sim.list('/api/v1/namespaces/cloud/pods').some((pod) => at(pod, 'metadata', 'name') === 'data-0'),
     );
+    const claim = sim.get('/api/v1/namespaces/cloud/persistentvolumeclaims/data-data-0');
+    expect(at(claim, 'spec')).toMatchObject({ storageClassName: 'fast', resources: { requests: { storage: '2Gi' } } });
+  });
+
+  test('has one broken CloudManager, and another image mends it', async () => {
+    const sim = await demo(fastClock());
+    const path = '/apis/cloud.portolan.example/v1/namespaces/cloud/cloudmanagers/us-east';
+    const phases = sim.list('/apis/cloud.portolan.example/v1/cloudmanagers').map((item) => at(item, 'status', 'phase'));
+    expect(phases.toSorted()).toEqual(['Provisioning', 'Running', 'Running', 'Running', 'Running', 'Running']);
+    expect(phaseOf(sim, 'us-east')).toBe('Provisioning');
+    expect(at(sim.get(path), 'status', 'message')).toBe('0 of 2 Pods of Deployment us-east-identity are ready');
+    const identity = { deployment: { name: 'us-east-identity', image: 'registry.example/cloud/identity:1.10.1' } };
+    sim.patch(path, { spec: { identity } });
+    const images = (): unknown[] =>
+      sim
+        .list('/api/v1/namespaces/cloud/pods')
+        .filter((pod) => asString(at(pod, 'metadata', 'name')).startsWith('us-east-identity'))
+        .map((pod) => asObject(asArray(at(pod, 'spec', 'containers'))[0]).image);
+    await eventually(() => images().length === 2 && images().every((image) => image === identity.deployment.image));
+  });
+
+  test('builds a new instance of the app store, and scales it', async () => {
+    const sim = await demo(fastClock());
+    const metadata = { namespace: 'staging', name: 'new' };
+    sim.create({
+      apiVersion: 'cache.portolan.example/v1',
+      kind: 'Redis',
+      metadata,
+      spec: { version: '8.0.2', memory: '1Gi' },
+    });
+    const redis = '/apis/cache.portolan.example/v1/namespaces/staging/redises/new';
+    const servers = (): unknown => at(sim.get('/apis/apps/v1/namespaces/staging/statefulsets/new'), 'spec', 'replicas');
+    await eventually(() => servers() === 1);
+    sim.patch(redis, { spec: { replicas: 0 } });
+    await eventually(() => servers() === 0 && at(sim.get(redis), 'status', 'phase') === 'Stopped');
   });
 
   test('keeps moving under churn without growing out of bounds', async () => {

@@ -6,21 +6,19 @@
  * gets its pods. With `churn`, objects also change by themselves. The same seed and clock give the same content.
  *
  * Every reference resolves, the requests on a node fit on it, and every status is true; only the namespace `sandbox` has references
- * to what does not exist (demo-sandbox.ts). demo-invariants.test.ts checks this, also after much churn.
+ * to what does not exist (demo-sandbox.ts). One application is broken: the CloudManager us-east (demo-customs.ts).
+ * demo-invariants.test.ts checks this, also after much churn.
  */
 import type { Clock, Random } from '../../src/base/clock.ts';
 import type { Logger } from '../../src/base/log.ts';
 import type { ObjectApi } from '../api/object-api.ts';
+import { mysqlController, redisController } from '../controllers/app-store-controllers.ts';
 import { autoscalerController } from '../controllers/autoscaler.ts';
 import { namespaceController } from '../controllers/belongings.ts';
 import { Churn } from '../controllers/churn.ts';
 import { claimController, volumeController } from '../controllers/claim-controllers.ts';
-import {
-  cloudManagerController,
-  fooController,
-  pluginController,
-  projectController,
-} from '../controllers/custom-controllers.ts';
+import { cloudManagerController } from '../controllers/cloud-manager-controller.ts';
+import { fooController, pluginController, projectController } from '../controllers/custom-controllers.ts';
 import { disruptionController } from '../controllers/disruption-controller.ts';
 import { endpointsController } from '../controllers/endpoints-controller.ts';
 import { CronSchedule, cronJobController, jobController } from '../controllers/job-controllers.ts';
@@ -33,11 +31,13 @@ import {
 } from '../controllers/workload-controllers.ts';
 import { asArray, asObject, at } from '../objects/json.ts';
 import type { ResourceRegistry } from '../resources/resource-registry.ts';
+import { mysqlCrd, redisCrd } from '../sample/app-store-crds.ts';
 import { platformCrds } from '../sample/platform-crds.ts';
 import { cloudManagerCrd, fooCrd } from '../sample/sample-crds.ts';
 import { ControllerLoop, type Step } from '../world/controller-loop.ts';
 import { Places } from '../world/places.ts';
 import { World } from '../world/world.ts';
+import { createAppStore } from './demo-app-store.ts';
 import { createApplications, createSystem } from './demo-applications.ts';
 import { createClusterPolicy, createNamespaces, createNodes } from './demo-cluster-parts.ts';
 import { createCloudManagers, createFoos, createPlatform } from './demo-customs.ts';
@@ -83,7 +83,7 @@ export function startDemoWorld(options: DemoWorldOptions): DemoWorld {
 export function assembleDemoWorld(options: Omit<DemoWorldOptions, 'churn'>): AssembledWorld {
   const { api, registry, clock, random, log } = options;
   const world = new World(api, registry, clock, random);
-  for (const crd of [fooCrd, cloudManagerCrd, ...platformCrds]) {
+  for (const crd of [fooCrd, cloudManagerCrd, redisCrd, mysqlCrd, ...platformCrds]) {
     api.create(world.resource('apiextensions.k8s.io', 'customresourcedefinitions'), '', crd, {
       fieldManager: 'kubectl',
     });
@@ -99,7 +99,8 @@ export function assembleDemoWorld(options: Omit<DemoWorldOptions, 'churn'>): Ass
   createSystem(world, builder, options.pods);
   createSandbox(world, builder);
   createFoos(world, builder, small ? 3 : 12);
-  createCloudManagers(world, builder, small ? 1 : 6);
+  createCloudManagers(world, builder, small ? 2 : 6);
+  createAppStore(world, builder, small);
   createApplications(world, builder, options.pods);
   createPlatform(world);
   createEvents(world);
@@ -114,12 +115,14 @@ export function assembleDemoWorld(options: Omit<DemoWorldOptions, 'churn'>): Ass
     quotaController(world),
     autoscalerController(world),
     projectController(world),
+    cloudManagerController(world),
+    redisController(world),
+    mysqlController(world),
   ]) {
     loop.add(controller, 'existing');
   }
   loop.add(volumeController(world));
   loop.add(fooController(world));
-  loop.add(cloudManagerController(world));
   loop.add(pluginController(world));
   loop.settle();
   return { ...assembled, churn: [new Churn(world, places), new CronSchedule(world)] };

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SimClient } from '../../test/kit/sim-client.ts';
 import { asArray, asObject, asString, at, isObject } from '../objects/json.ts';
-import { cloudManagerCrd, fooCrd } from '../sample/sample-crds.ts';
+import { redisCrd } from '../sample/app-store-crds.ts';
+import { fooCrd } from '../sample/sample-crds.ts';
 import { type SimCluster, startSimCluster } from '../sim-cluster.ts';
 import { versionRank } from './discovery.ts';
 
@@ -13,7 +14,7 @@ let cluster: SimCluster;
 let client: SimClient;
 
 beforeAll(async () => {
-  cluster = await startSimCluster({ crds: [fooCrd, cloudManagerCrd] });
+  cluster = await startSimCluster({ crds: [fooCrd, redisCrd] });
   client = new SimClient(cluster.url);
 });
 afterAll(() => cluster.close());
@@ -138,10 +139,10 @@ describe('OpenAPI', () => {
   });
 
   test('keeps what CRDs say in v3 and simplifies it in v2', async () => {
-    const name = 'example.portolan.cloud.v1.CloudManager';
-    const v3 = await client.get('/openapi/v3/apis/cloud.portolan.example/v1');
+    const name = 'example.portolan.cache.v1.Redis';
+    const v3 = await client.get('/openapi/v3/apis/cache.portolan.example/v1');
     const v2 = await client.get('/openapi/v2');
-    const field = (root: unknown): unknown => at(root, 'properties', 'status', 'properties', 'lastSyncTime');
+    const field = (root: unknown): unknown => at(root, 'properties', 'status', 'properties', 'lastFailover');
     expect(field(at(v3.body, 'components', 'schemas', name))).toMatchObject({ type: 'string', nullable: true });
     expect(field(at(v2.body, 'definitions', name))).not.toHaveProperty('nullable');
     expect(field(at(v2.body, 'definitions', name))).not.toHaveProperty('type');

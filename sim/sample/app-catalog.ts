@@ -178,8 +178,9 @@ function identityVolume(name: string): JsonObject {
 }
 
 /** The claims of a StatefulSet: one volume `data` for each Pod. */
-export function dataClaims(storageClassName: string, storage: unknown): JsonObject[] {
-  const spec = { accessModes: ['ReadWriteOnce'], storageClassName, resources: { requests: { storage } } };
+export function dataClaims(storageClassName: string, storage: unknown, modes: readonly unknown[] = []): JsonObject[] {
+  const accessModes = modes.length === 0 ? ['ReadWriteOnce'] : modes;
+  const spec = { accessModes, storageClassName, resources: { requests: { storage } } };
   return [{ metadata: { name: 'data' }, spec }];
 }
 

@@ -43,7 +43,10 @@ export const fooCrd: JsonObject = {
     name: 'foos.samplecontroller.k8s.io',
     annotations: {
       'api-approved.kubernetes.io': 'unapproved, an example',
-      'portolan.dev/relations': '- { name: deployments, to: Deployment.apps, reverse: foo, owns: true }',
+      'portolan.dev/relations': `
+- { name: deployment, to: Deployment.apps, reverse: foos, at: [spec.deploymentName] }
+- { name: deployments, to: Deployment.apps, reverse: foo, owns: true }
+`,
     },
   },
   spec: {
@@ -96,6 +99,20 @@ export const fooCrd: JsonObject = {
   },
 };
 
+/** A Deployment of a CloudManager. */
+const deploymentPart = (description: string): JsonObject => ({
+  type: 'object',
+  description,
+  required: ['deployment'],
+  properties: {
+    deployment: {
+      type: 'object',
+      required: ['image', 'name'],
+      properties: { image: text('The image of its containers.'), name: text('The name of the Deployment.') },
+    },
+  },
+});
+
 export const cloudManagerCrd: JsonObject = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
@@ -103,6 +120,10 @@ export const cloudManagerCrd: JsonObject = {
     name: 'cloudmanagers.cloud.portolan.example',
     annotations: {
       'portolan.dev/relations': `
+- { name: front, to: Deployment.apps, reverse: frontOf, at: [spec.front.deployment.name] }
+- { name: identity, to: Deployment.apps, reverse: identityOf, at: [spec.identity.deployment.name] }
+- { name: db, to: StatefulSet.apps, reverse: dbOf, at: [spec.db.statefulSet.name] }
+- { name: storageClass, to: StorageClass.storage.k8s.io, reverse: cloudManagers, at: [spec.db.statefulSet.storage.class] }
 - { name: deployments, to: Deployment.apps, reverse: cloudManager, owns: true }
 - { name: statefulSets, to: StatefulSet.apps, reverse: cloudManager, owns: true }
 - { name: services, to: Service, reverse: cloudManager, owns: true }
@@ -125,92 +146,60 @@ export const cloudManagerCrd: JsonObject = {
         name: 'v1',
         served: true,
         storage: true,
-        subresources: {
-          status: {},
-          scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
-        },
-        selectableFields: [{ jsonPath: '.spec.provider' }, { jsonPath: '.spec.region' }],
+        subresources: { status: {} },
         additionalPrinterColumns: [
-          { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
-          { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
-          { name: 'Region', type: 'string', jsonPath: '.spec.region', priority: 1 },
+          { name: 'Status', type: 'string', jsonPath: '.status.phase' },
           { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
         ],
         schema: {
           openAPIV3Schema: {
             type: 'object',
             description:
-              'CloudManager runs a control plane for one region of a cloud: two Deployments, a StatefulSet and a Secret.',
+              'CloudManager runs the control plane of a cloud: a front, an identity service, a database and a Secret.',
+            required: ['spec'],
             properties: {
               spec: {
                 type: 'object',
-                required: ['provider', 'region', 'version'],
+                required: ['front', 'identity', 'db'],
                 properties: {
-                  provider: text('The cloud.', { enum: ['aws', 'azure', 'gcp', 'openstack'] }),
-                  region: text('The region of the cloud.', { pattern: '^[a-z]+(-[a-z0-9]+)+$' }),
-                  version: text('The version of the control plane.'),
-                  replicas: {
-                    type: 'integer',
-                    format: 'int32',
-                    minimum: 0,
-                    maximum: 20,
-                    default: 2,
-                    description: 'Pods of each Deployment.',
-                  },
-                  paused: { type: 'boolean', default: false, description: 'Whether changes are held back.' },
-                  database: {
+                  front: deploymentPart('What users see.'),
+                  identity: deploymentPart('Who the users are.'),
+                  db: {
                     type: 'object',
-                    description: 'The database of the control plane.',
+                    description: 'Where both keep their data.',
+                    required: ['statefulSet'],
                     properties: {
-                      engine: text('The engine.', { enum: ['postgres', 'mysql'], default: 'postgres' }),
-                      instances: { type: 'integer', format: 'int32', default: 3, description: 'How many instances.' },
-                      storage: { ...quantitySchema, description: 'The size of the disk of each instance.' },
+                      statefulSet: {
+                        type: 'object',
+                        required: ['image', 'name', 'storage'],
+                        properties: {
+                          image: text('The image of its containers.'),
+                          name: text('The name of the StatefulSet.'),
+                          storage: {
+                            type: 'object',
+                            description: 'The disk of the database.',
+                            required: ['size'],
+                            properties: {
+                              class: text('The name of its StorageClass.'),
+                              accessModes: {
+                                type: 'array',
+                                description: 'How the disk may be mounted.',
+                                items: { type: 'string' },
+                              },
+                              size: { ...quantitySchema, description: 'Its size.' },
+                            },
+                          },
+                        },
+                      },
                     },
-                  },
-                  port: {
-                    'x-kubernetes-int-or-string': true,
-                    description: 'The number or name of the port of the API.',
-                  },
-                  features: {
-                    type: 'object',
-                    description: 'Switches, by name.',
-                    additionalProperties: { type: 'boolean' },
-                  },
-                  syncInterval: text('How often the cloud is read, such as 5m.', { format: 'duration' }),
-                  settings: {
-                    type: 'object',
-                    description: 'Anything the provider understands.',
-                    'x-kubernetes-preserve-unknown-fields': true,
                   },
                 },
               },
               status: {
                 type: 'object',
                 properties: {
-                  phase: text('Pending, Provisioning, Running, Degraded or Failed.'),
-                  replicas: { type: 'integer', format: 'int32', description: 'Pods there are.' },
-                  endpoint: text('Where the API can be reached.'),
-                  secretName: text('The Secret with the credentials.'),
-                  observedGeneration: {
-                    type: 'integer',
-                    format: 'int64',
-                    description: 'The generation the status was set from.',
-                  },
-                  lastSyncTime: text('When the cloud was last read.', { format: 'date-time', nullable: true }),
-                  machines: { type: 'integer', format: 'int64', description: 'Machines that are managed.' },
-                  components: {
-                    type: 'array',
-                    description: 'The parts and their state.',
-                    items: {
-                      type: 'object',
-                      properties: {
-                        name: text('The name of the object.'),
-                        kind: text('The kind of the object.'),
-                        ready: { type: 'boolean', description: 'Whether it is ready.' },
-                      },
-                    },
-                  },
-                  conditions: conditionsSchema,
+                  phase: text('Pending, Provisioning, Running, Updating or Degraded.'),
+                  message: text('Which parts are not ready.'),
                 },
               },
             },

@@ -19,6 +19,13 @@ export type PodState =
   | 'failed'
   | 'evicted';
 
+/** The end of the version of an image whose containers exit at once, on every node. */
+export const brokenVersion = '-broken';
+
+export function exitsAtOnce(spec: JsonObject): boolean {
+  return asArray(spec.containers).some((container) => asString(asObject(container).image).endsWith(brokenVersion));
+}
+
 const safe = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** Ten letters that depend only on the value, as in pod-template-hash. */

@@ -135,7 +135,7 @@ describeOn([mainServer], 'relations of a real cluster', { timeout: 240_000, need
     const document = `{
       foos: samplecontrollerK8sIoFoos { nodes { metadata { name } ${parts('deployments')} } }
       managers: cloudPortolanExampleCloudManagers { nodes { metadata { name } ${parts('deployments', 'statefulSets', 'secrets')} } }
-      back: deployments(filter: { cloudManager: { exists: true } }, orderBy: [{ path: "cloudManager.spec.region" }]) {
+      back: deployments(filter: { cloudManager: { exists: true } }, orderBy: [{ path: "cloudManager.metadata.name" }, { path: "metadata.name" }]) {
         nodes { metadata { name } cloudManager { metadata { name } } } } }`;
     const [deployments, statefulSets, secrets, replicaSets, pods] = await Promise.all(
       ['deployments', 'statefulsets', 'secrets', 'replicasets', 'pods'].map(list),
@@ -207,10 +207,14 @@ const cloudManager = {
   apiVersion: 'cloud.portolan.example/v1',
   kind: 'CloudManager',
   metadata: { name: 'manager', namespace: space },
-  spec: { provider: 'aws', region: 'eu-west-1', version: '1.0.0' },
+  spec: {
+    front: { deployment: { name: 'manager-front', image: 'front' } },
+    identity: { deployment: { name: 'manager-identity', image: 'identity' } },
+    db: { statefulSet: { name: 'manager-db', image: 'db', storage: { size: '1Gi' } } },
+  },
 };
 
-/** web 3, of-foo 2, manager-api 1, manager-worker 2, manager-db 2. */
+/** web 3, of-foo 2, manager-front 1, manager-identity 2, manager-db 2. */
 const podsInAll = 10;
 
 function workloads(owner: Readonly<Record<string, object | undefined>>): readonly object[] {
@@ -249,8 +253,8 @@ function workloads(owner: Readonly<Record<string, object | undefined>>): readonl
     manifests.service(space, 'web'),
     manifests.service(space, 'manager-db'),
     ownedBy('Foo', manifests.deployment(space, 2, 'of-foo')),
-    ownedBy('CloudManager', mounting(manifests.deployment(space, 1, 'manager-api'))),
-    ownedBy('CloudManager', manifests.deployment(space, 2, 'manager-worker')),
+    ownedBy('CloudManager', mounting(manifests.deployment(space, 1, 'manager-front'))),
+    ownedBy('CloudManager', manifests.deployment(space, 2, 'manager-identity')),
     ownedBy('CloudManager', statefulSet),
     ownedBy('CloudManager', secret),
   ];

@@ -38,6 +38,8 @@ const storages: Readonly<Record<string, string>> = {
   ClusterRole: 'clusterroles.rbac.authorization.k8s.io',
   Foo: 'foos.samplecontroller.k8s.io',
   CloudManager: 'cloudmanagers.cloud.portolan.example',
+  Redis: 'redises.cache.portolan.example',
+  MySQL: 'mysqls.db.portolan.example',
   Project: 'projects.platform.portolan.example',
   Plugin: 'plugins.platform.portolan.example',
   HorizontalPodAutoscaler: 'horizontalpodautoscalers.autoscaling',
@@ -86,6 +88,13 @@ const backends = (ingress: JsonObject): JsonObject[] =>
   items(ingress, 'spec', 'rules')
     .flatMap((rule) => items(rule, 'http', 'paths'))
     .map((path) => asObject(path['backend']));
+
+/** The workloads of a CloudManager. */
+const partsOf = (manager: JsonObject, namespace: string): readonly Mention[] => [
+  ['deployments.apps', namespace, at(manager, 'spec', 'front', 'deployment', 'name')],
+  ['deployments.apps', namespace, at(manager, 'spec', 'identity', 'deployment', 'name')],
+  ['statefulsets.apps', namespace, at(manager, 'spec', 'db', 'statefulSet', 'name')],
+];
 
 /** By storage: what an object mentions besides its owners. */
 const mentions: Readonly<Record<string, (object: JsonObject, namespace: string) => Mention[]>> = {
@@ -150,8 +159,18 @@ const mentions: Readonly<Record<string, (object: JsonObject, namespace: string) 
     ['deployments.apps', namespace, at(object, 'spec', 'deploymentName')],
   ],
   'cloudmanagers.cloud.portolan.example': (object, namespace) => [
-    ['secrets', namespace, at(object, 'status', 'secretName')],
-    ...items(object, 'status', 'components').map(({ kind, name }) => byKind(kind, namespace, name)),
+    ...partsOf(object, namespace),
+    ['secrets', namespace, `${asString(at(object, 'metadata', 'name'))}-credentials`],
+    ['storageclasses.storage.k8s.io', '', at(object, 'spec', 'db', 'statefulSet', 'storage', 'class')],
+  ],
+  'redises.cache.portolan.example': (object, namespace) => [
+    ['statefulsets.apps', namespace, at(object, 'metadata', 'name')],
+    ['services', namespace, at(object, 'metadata', 'name')],
+  ],
+  'mysqls.db.portolan.example': (object, namespace) => [
+    ['statefulsets.apps', namespace, at(object, 'metadata', 'name')],
+    ['services', namespace, at(object, 'metadata', 'name')],
+    ['storageclasses.storage.k8s.io', '', at(object, 'spec', 'storage', 'class')],
   ],
   'projects.platform.portolan.example': (object) =>
     asArray(at(object, 'spec', 'namespaces')).map((name): Mention => ['namespaces', '', name]),
@@ -202,6 +221,7 @@ export function worldProblems(objects: readonly WorldObject[], dangling: readonl
   checkQuotas(all, check);
   checkBudgets(all, check);
   checkWorkloads(all, check);
+  checkInstances(all, byName, check);
   return problems;
 }
 
@@ -381,6 +401,30 @@ function checkBudgets(all: All, check: Check): void {
     );
     check(Number(replicas) <= Number(at(spec, 'maxReplicas')), scaler, 'its target is beyond the maximum');
     check(items(status, 'currentMetrics').length === 1, scaler, 'has no metric');
+  }
+}
+
+/** Applications tell what their workloads tell. */
+function checkInstances(all: All, byName: ReadonlyMap<string, WorldObject>, check: Check): void {
+  const isReady = (mention: Mention): boolean => {
+    const object = byName.get(mention.map(String).join('/'))?.object;
+    return Number(at(object, 'status', 'readyReplicas') ?? 0) >= Number(at(object, 'spec', 'replicas'));
+  };
+  for (const manager of all('cloudmanagers.cloud.portolan.example')) {
+    const parts = partsOf(manager.object, manager.namespace);
+    const phase = at(manager.object, 'status', 'phase');
+    check((phase === 'Running') === parts.every(isReady), manager, `is ${String(phase)}, unlike its parts`);
+  }
+  for (const cache of all('redises.cache.portolan.example')) {
+    const phase = asString(at(cache.object, 'status', 'phase'));
+    const wanted = Number(at(cache.object, 'spec', 'replicas'));
+    check((phase === 'Stopped') === (wanted === 0), cache, `is ${phase} with ${wanted} servers`);
+    const isRunning = isReady(['statefulsets.apps', cache.namespace, cache.name]);
+    if (wanted > 0) check((phase === 'Running') === isRunning, cache, `is ${phase}, unlike its StatefulSet`);
+  }
+  for (const database of all('mysqls.db.portolan.example')) {
+    const isRunning = isReady(['statefulsets.apps', database.namespace, database.name]);
+    check(ready(database.object) === isRunning, database, 'has a condition unlike its StatefulSet');
   }
 }
 
