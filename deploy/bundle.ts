@@ -4,6 +4,7 @@
  *   OUT/package.json             name, version, bin, and the one package that is not bundled
  *   OUT/schema/operations/       the playground's tabs
  *   OUT/schema/relations.yaml    the relations that Portolan ships
+ *   OUT/schema/demo-abstract-kinds.yaml  the app store of the demo
  *   OUT/schema/generated/        the health rules that Portolan ships
  *   OUT/playground/dist/         the parts of the playground's page
  *   OUT/src/portolan.js          the way in, as it is in src; kubectl-portolan.js beside it is the kubectl plugin
@@ -90,7 +91,12 @@ export async function writeBundle(out: string): Promise<Bundle> {
     if (/\.(?:js|d\.ts)$/.test(name)) cpSync(join(client, name), join(target, 'modules', name));
   }
   cpSync(join(root, 'sim', 'schema', 'tables'), join(target, 'tables'), { recursive: true });
-  for (const part of ['operations', 'relations.yaml', join('generated', 'health-rules.json')]) {
+  for (const part of [
+    'operations',
+    'relations.yaml',
+    'demo-abstract-kinds.yaml',
+    join('generated', 'health-rules.json'),
+  ]) {
     cpSync(join(root, 'schema', part), join(out, 'schema', part), { recursive: true });
   }
   const { packages } = await writePlayground();

@@ -62,7 +62,7 @@ export function createCloudManagers(world: World, builder: WorkloadBuilder, coun
           name,
           namespace: 'cloud',
           labels: { region: name },
-          creationTimestamp: daysAgo(world, isBroken ? 1 : 200),
+          creationTimestamp: daysAgo(world, isBroken ? 0.05 : 200),
         },
         spec: {
           front: deployment('front', front),

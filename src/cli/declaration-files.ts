@@ -1,18 +1,21 @@
 /** Files with declarations: those that Portolan ships, and those of `--relations`, `--health-rules` and `--abstract-kinds`. */
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { readSmallFile } from '../base/read-small-file.ts';
 import { ReloadedFiles } from '../base/reloaded-files.ts';
+import type { ReadAbstractKinds } from '../catalog/abstract/read-abstract-kinds.ts';
 import type { Config } from '../config/options.ts';
-import type { AbstractKindsDocument } from '../ingest/context/declared-abstract-kinds.ts';
+import { type AbstractKindsDocument, declaredAbstractKinds } from '../ingest/context/declared-abstract-kinds.ts';
 import type { HealthDocument } from '../ingest/context/declared-health-rules.ts';
 import type { RelationDocument, RelationTexts } from '../ingest/context/declared-relations.ts';
 
 /** Milliseconds between two looks at a file that may change. */
 const lookMs = 5000;
-const shippedText = (name: string): string => readFileSync(new URL(`../../schema/${name}`, import.meta.url), 'utf8');
+const shippedFile = (name: string): URL => new URL(`../../schema/${name}`, import.meta.url);
+const shippedText = (name: string): string => readFileSync(shippedFile(name), 'utf8');
 
 /** @throws PortolanError CONFIGURATION if the file cannot be read, or is not YAML. A wrong declaration in it costs that relation only. */
 export function relationTexts({
@@ -74,9 +77,16 @@ export class AbstractKindsFile {
   }
 }
 
-/** The configuration as it holds for the demo world, whose definitions declare relations. */
-export function demoConfig(config: Config): Config {
-  return { ...config, relationAnnotations: true };
+/** The abstract kinds of `--abstract-kinds` as the file has them now; a problem is for each part that is left out. */
+export function abstractKindsOf({ abstractKinds: file }: Pick<Config, 'abstractKinds'>): ReadAbstractKinds {
+  if (file === undefined) return { kinds: [], problems: [] };
+  return declaredAbstractKinds({ file, text: textOf('--abstract-kinds', file) });
+}
+
+/** The configuration as it holds for the demo world: its definitions declare relations, and its app store is an abstract kind. */
+export function demoConfig<T extends Pick<Config, 'abstractKinds' | 'relationAnnotations'>>(config: T): T {
+  const shipped = fileURLToPath(shippedFile('demo-abstract-kinds.yaml'));
+  return { ...config, relationAnnotations: true, abstractKinds: config.abstractKinds ?? shipped };
 }
 
 function textOf(flag: string, file: string): string {

@@ -3,6 +3,7 @@ import { printSchema as printSdl } from 'graphql';
 import { PortolanError } from '../base/errors.ts';
 import { standardError, standardOutput } from '../base/output/standard-streams.ts';
 import { oneLine } from '../base/text/terminal-line.ts';
+import { describeAbstractKinds } from '../catalog/abstract/describe-abstract-kind.ts';
 import { assembleCatalog } from '../catalog/assemble.ts';
 import type { DescribedResource } from '../catalog/resources/catalog.ts';
 import type { Config } from '../config/options.ts';
@@ -14,7 +15,7 @@ import { selects } from '../ingest/context/selection.ts';
 import { type ClusterOptions, connect } from '../kube/client/connection.ts';
 import { explainConnectionFailure } from '../kube/client/explain.ts';
 import { RestClient } from '../kube/client/rest-client.ts';
-import { demoConfig, relationTexts } from './declaration-files.ts';
+import { abstractKindsOf, demoConfig, relationTexts } from './declaration-files.ts';
 import { clustersOf } from './options/clusters-of.ts';
 import { onDemoCluster } from './options/demo-cluster.ts';
 import { refuseUnmatched } from './options/refuse-unmatched.ts';
@@ -24,7 +25,10 @@ import { refuseUnmatched } from './options/refuse-unmatched.ts';
  * @throws PortolanError NOT_FOUND when a name of --kinds matches no resource, or --exclude leaves none.
  */
 export async function printSchema(config: Config): Promise<number> {
-  const relations = relationTexts(config.demo ? demoConfig(config) : config);
+  const declarations = config.demo ? demoConfig(config) : config;
+  const relations = relationTexts(declarations);
+  const { kinds, problems } = abstractKindsOf(declarations);
+  for (const problem of problems) standardError.write(`portolan: ${oneLine(problem)}\n`);
   const described = config.demo
     ? await onDemoCluster((cluster) => describeAll([cluster], relations))
     : await describeAll(clustersOf(config), relations);
@@ -43,8 +47,8 @@ export async function printSchema(config: Config): Promise<number> {
   }
   // Kinds that are not chosen keep their names here too.
   const catalog = assembleCatalog(
-    chosen,
-    described.map(({ resource }) => resource),
+    [...chosen, ...describeAbstractKinds(kinds, chosen)],
+    [...described, ...describeAbstractKinds(kinds, described)].map(({ resource }) => resource),
     config.typePrefix,
   );
   const { schema, diagnostics } = buildGeneration(catalog);

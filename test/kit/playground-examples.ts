@@ -2,9 +2,13 @@
 
 /** The examples in schema/operations, in their order. */
 export const exampleTitles = [
+  'AppInstances',
+  'Applications',
+  'TemplatesInUse',
+  'CloudManagers',
+  'FooTree',
   'NewestPods',
   'WaitingPods',
-  'FooTree',
   'WatchPods',
   'Workloads',
   'Resources',

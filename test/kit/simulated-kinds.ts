@@ -1,14 +1,15 @@
 /** The simulated cluster's resources, described as ingest describes them. */
 
 import { type SimOptions, startSimCluster } from '../../sim/sim-cluster.ts';
+import { describeAbstractKinds } from '../../src/catalog/abstract/describe-abstract-kind.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
-import { relationTexts } from '../../src/cli/declaration-files.ts';
+import { abstractKindsOf, demoConfig, relationTexts } from '../../src/cli/declaration-files.ts';
 import { describeCluster } from '../../src/ingest/cluster/describe-cluster.ts';
 import { connect } from '../../src/kube/client/connection.ts';
 import { RestClient } from '../../src/kube/client/rest-client.ts';
 import { kubeconfigFolder } from './kubeconfig-file.ts';
 
-/** Starts a simulated cluster, describes what it serves with the relations that `portolan demo` or a plain gateway reads, and ends it. */
+/** Starts a simulated cluster, describes what it serves with the relations and abstract kinds that `portolan demo` or a plain gateway reads, and ends it. */
 export async function describeSimulatedKinds(
   options: SimOptions = { objects: 'empty' },
   cluster = 'demo',
@@ -18,8 +19,16 @@ export async function describeSimulatedKinds(
   const connection = await connect({ kubeconfig: folder.file('config', sim.kubeconfig()), name: cluster });
   try {
     const isDemo = options.objects === 'demo';
-    const relations = relationTexts({ relations: undefined, relationAnnotations: isDemo, inferRelations: isDemo });
-    return (await describeCluster(new RestClient(connection), cluster, { relations })).described;
+    const plain = {
+      relations: undefined,
+      abstractKinds: undefined,
+      relationAnnotations: false,
+      inferRelations: isDemo,
+    };
+    const declarations = isDemo ? demoConfig(plain) : plain;
+    const relations = relationTexts(declarations);
+    const { described } = await describeCluster(new RestClient(connection), cluster, { relations });
+    return [...described, ...describeAbstractKinds(abstractKindsOf(declarations).kinds, described)];
   } finally {
     await connection.close();
     await sim.close();

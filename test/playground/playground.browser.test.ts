@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import { must } from '../../src/base/must.ts';
 import { hasChromium, launchChromium, openPage, type WatchedPage } from '../kit/browser.ts';
+import { demoFlags } from '../kit/demo-gateway.ts';
 import { eventually } from '../kit/eventually.ts';
 import { type RunningGateway, runGateway } from '../kit/gateway.ts';
 import { data } from '../kit/graphql-client.ts';
@@ -72,7 +73,7 @@ describe.skipIf(!hasChromium())('the playground', () => {
     folder = kubeconfigFolder();
     gateway = await runGateway(
       { name: 'demo', kubeconfig: folder.file('config', cluster.kubeconfig()) },
-      { explain: true, profile: ['team=pods deployments.apps'] },
+      { ...demoFlags, explain: true, profile: ['team=pods deployments.apps'] },
     );
     opened = await openPage(browser, new URL(gateway.url).origin, { viewport: { width: 1400, height: 860 } });
   });
@@ -86,8 +87,8 @@ describe.skipIf(!hasChromium())('the playground', () => {
   test('loads from the gateway alone, with one tab, a list of examples, and the schema in the documentation', async () => {
     const { page } = opened;
     await page.goto(new URL('/', gateway.url).href);
-    await eventually(async () => expect(await exampleNames(page)).toEqual(['PluginRelated', ...exampleTitles]));
-    expect(await page.getByRole('tab').allInnerTexts()).toEqual(['PluginRelated']);
+    await eventually(async () => expect(await exampleNames(page)).toEqual(exampleTitles));
+    expect(await page.getByRole('tab').allInnerTexts()).toEqual(['AppInstances']);
     expect(await page.getByRole('tab').getAttribute('aria-selected')).toBe('true');
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
     const explorer = page.locator('.graphiql-doc-explorer');
@@ -96,22 +97,42 @@ describe.skipIf(!hasChromium())('the playground', () => {
     await page.getByRole('button', { name: 'Show Examples' }).click();
   });
 
-  test('answers its first tab with rows that are related to others', async () => {
+  test('keeps the list of its first tab true: two custom kinds as one', async () => {
     const { page } = opened;
     await page.getByRole('button', { name: /^Execute query/ }).click();
-    await eventually(async () => expect(await shown(page)).toMatch(/"project":\{"id":".*"template":\{"id":"/));
+    await eventually(async () => expect(await shown(page)).toMatch(/"engine":"redis".*"engine":"mysql"/));
+    const redis = '/apis/cache.portolan.example/v1/namespaces/analytics/redises/query-cache';
+    cluster.patch(redis, { spec: { version: '99.9' } });
+    await eventually(async () => expect(await shown(page)).toContain('"version":"99.9"'));
+    expect(await shown(page)).not.toContain('"errors"');
+    if (process.env['PORTOLAN_SCREENSHOT'] === '1') await takeScreenshot(page);
+    await page.getByRole('button', { name: /^Stop query/ }).click();
+  });
+
+  test.each([
+    ['Applications', /"name":"us-east".*"culprit":\{"kind":"Pod".*"chain":\[\{"kind":"Deployment"/],
+    ['TemplatesInUse', /"plugins":\{"totalCount":[1-9].*"project":\{"id":"/],
+    ['CloudManagers', /"name":"us-east".*"phase":"Provisioning".*"name":"us-east-front"/],
+    ['FooTree', /"deployment":\{"id":.*"kind":"Deployment".*"kind":"ReplicaSet"/],
+  ] as const)('answers %s, one of its first tabs', async (example, expected) => {
+    const { page } = opened;
+    await runExample(page, example, expected);
+    expect(await shown(page)).not.toContain('"errors"');
+    const stop = page.getByRole('button', { name: /^Stop query/ });
+    if (await stop.isVisible()) await stop.click();
   });
 
   test('shows the time and the size of an answer, and its rows as a table', async () => {
     const { page } = opened;
+    await runExample(page, 'CloudManagers', /"totalCount":6/);
     const bar = page.getByRole('toolbar', { name: 'Answer' });
     expect(await bar.getByRole('status').innerText()).toMatch(/^[\d,]+ ms · [\d.]+ k?B$/);
-    await bar.getByRole('button', { name: 'Table (10)' }).click();
+    await bar.getByRole('button', { name: 'Table (6)' }).click();
     const table = page.getByRole('region', { name: 'Rows' });
-    expect(await table.getByRole('columnheader').allInnerTexts()).toContain('project.metadata.name');
-    expect(await table.getByRole('row').count()).toBe(11);
+    expect(await table.getByRole('columnheader').allInnerTexts()).toContain('identity.metadata.name');
+    expect(await table.getByRole('row').count()).toBe(7);
     expect(await page.locator('.result-window').isVisible()).toBe(false);
-    await bar.getByRole('button', { name: 'Table (10)' }).click();
+    await bar.getByRole('button', { name: 'Table (6)' }).click();
     await page.locator('.result-window').waitFor();
   });
 
@@ -126,10 +147,12 @@ describe.skipIf(!hasChromium())('the playground', () => {
       ).navigator.clipboard.readText(),
     );
     expect(command).toContain(`curl -sS '${gateway.url}'`);
-    expect(command).toContain('query PluginRelated');
+    expect(command).toContain('query CloudManagers');
     expect(command).not.toContain('TOKEN');
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
-    expect(JSON.parse(stdout)).toMatchObject({ data: { platformPortolanExamplePlugins: { totalCount: 30 } } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      data: { cloudPortolanExampleCloudManagers: { totalCount: 6 } },
+    });
   });
 
   test('keeps an example in its tab, however soon another one is opened', async () => {
@@ -141,7 +164,11 @@ describe.skipIf(!hasChromium())('the playground', () => {
         for (const button of buttons as unknown as readonly { click(): void }[]) button.click();
       });
     await eventually(async () =>
-      expect(await page.getByRole('tab').allInnerTexts()).toEqual(['PluginRelated', 'Workloads', 'Resources']),
+      expect(await page.getByRole('tab').allInnerTexts()).toEqual([
+        ...exampleTitles.slice(0, 5),
+        'Workloads',
+        'Resources',
+      ]),
     );
   });
 
@@ -150,7 +177,6 @@ describe.skipIf(!hasChromium())('the playground', () => {
     await runExample(page, 'WaitingPods', /"totalCount":[1-9]\d*,"nodes":\[\{"id":"/);
     expect(await shown(page)).toMatch(/"phase":"(Pending|Failed|Succeeded)"/);
     expect(await shown(page)).not.toContain('"errors"');
-    if (process.env['PORTOLAN_SCREENSHOT'] === '1') await takeScreenshot(page);
   });
 
   test('scrolls a table that is wider than its pane', async () => {
@@ -167,7 +193,6 @@ describe.skipIf(!hasChromium())('the playground', () => {
   test('answers other examples', async () => {
     const { page } = opened;
     for (const [example, expected] of [
-      ['FooTree', /"samplecontrollerK8sIoFoo":\{.*"kind":"Deployment".*"kind":"ReplicaSet"/],
       ['Workloads', /"objects":\{"totalCount":[1-9].*"kind":"(Deployment|StatefulSet|DaemonSet)"/],
       ['Resources', /"resources":\[\{"key":"/],
     ] as const) {
@@ -308,7 +333,7 @@ describe.skipIf(!hasChromium())('the playground of another cluster', () => {
     const [cluster, browser] = await Promise.all([startSimCluster({ objects: 'demo', pods: 20 }), launchChromium()]);
     const folder = kubeconfigFolder();
     const kubeconfig = folder.file('config', cluster.kubeconfig());
-    let gateway = await runGateway({ name: 'first', kubeconfig });
+    let gateway = await runGateway({ name: 'first', kubeconfig }, demoFlags);
     try {
       const { origin, port } = new URL(gateway.url);
       const { page, complaints } = await openPage(browser, origin);

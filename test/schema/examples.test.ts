@@ -4,6 +4,9 @@ import { parse, print } from 'graphql';
 import { expect, test } from 'vitest';
 import { must } from '../../src/base/must.ts';
 import {
+  AppInstancesDocument,
+  ApplicationsDocument,
+  CloudManagersDocument,
   DeploymentsAndPodsDocument,
   FilterMenuDocument,
   FooTreeDocument,
@@ -12,6 +15,7 @@ import {
   type NodeLoadQuery,
   PodsByNodeDocument,
   ResourcesDocument,
+  TemplatesInUseDocument,
   type TypedDocumentString,
   WaitingPodsDocument,
   type WaitingPodsQuery,
@@ -34,6 +38,58 @@ function run<Result, Variables extends Record<string, unknown>>(
 ): Promise<Result> {
   return data<Result>(gateway.url, document.toString(), variables);
 }
+
+test('the app store: two definitions as one list', async () => {
+  const { appInstances } = await run(AppInstancesDocument, {});
+  const { nodes, totalCount } = must(appInstances, 'the list answers');
+  expect(totalCount).toBe(nodes.length);
+  expect(new Set(nodes.map(({ engine }) => engine))).toEqual(new Set(['mysql', 'redis']));
+  for (const { version, size, servers, state } of nodes) {
+    expect(version).toMatch(/^\d+\.\d+/);
+    expect(Number(servers)).toBeGreaterThan(0);
+    expect([typeof size, state === 'Stopped']).toEqual(['string', false]);
+  }
+});
+
+test('an application is broken three steps down', async () => {
+  const { objects } = await run(ApplicationsDocument, { first: 100 });
+  const nodes = must(objects, 'the list answers').nodes;
+  expect(new Set(nodes.map(({ kind }) => kind))).toEqual(new Set(['CloudManager', 'Foo', 'MySQL', 'Redis']));
+  const { health } = must(
+    nodes.find(({ metadata }) => metadata.name === 'us-east'),
+    'it is there',
+  );
+  expect(health).toMatchObject({
+    status: 'Failed',
+    reason: 'ContainerCrashLooping',
+    culprit: { kind: 'Pod', metadata: { name: expect.stringMatching(/^us-east-identity-/) } },
+  });
+  expect(health.chain?.map(({ kind }) => kind)).toEqual(['Deployment', 'ReplicaSet', 'Pod']);
+});
+
+test('Templates with their Plugins and the Projects of these', async () => {
+  const { platformPortolanExampleTemplates: templates } = await run(TemplatesInUseDocument, {});
+  const nodes = must(templates, 'the list answers').nodes;
+  expect(nodes.length).toBeGreaterThan(2);
+  for (const { plugins } of nodes) {
+    expect(plugins?.nodes.length).toBeGreaterThan(0);
+    expect(plugins?.nodes.every(({ project }) => project !== null)).toBe(true);
+  }
+});
+
+test('CloudManagers with their parts, and Events about all that they own', async () => {
+  const { cloudPortolanExampleCloudManagers: managers } = await run(CloudManagersDocument, {});
+  const nodes = must(managers, 'the list answers').nodes;
+  expect(nodes).toHaveLength(6);
+  for (const { metadata, front, identity, db, secrets, events } of nodes) {
+    const parts = [front, identity, db].map((part) => part?.metadata.name);
+    expect(parts).toEqual(['front', 'identity', 'db'].map((role) => `${metadata.name}-${role}`));
+    expect(secrets?.nodes).toEqual([{ metadata: { name: `${metadata.name}-credentials` } }]);
+    expect(events?.totalCount).toBeGreaterThan(0);
+  }
+  const broken = nodes.find(({ metadata }) => metadata.name === 'us-east');
+  expect(broken?.status?.phase).toBe('Provisioning');
+});
 
 test('the newest pods', async () => {
   const { pods } = await run(NewestPodsDocument, { first: 3 });
@@ -62,6 +118,7 @@ test('waiting pods, oldest first, page after page', async () => {
 
 test('a Foo and what it owns', async () => {
   const { samplecontrollerK8sIoFoo: foo } = await run(FooTreeDocument, { namespace: 'samples', name: 'example-foo-1' });
+  expect(foo?.deployment?.metadata.name).toBe(foo?.spec?.deploymentName);
   const [deployment] = must(foo?.owned, 'the Foo is there').nodes;
   expect(deployment?.kind).toBe('Deployment');
   expect(deployment?.owned?.nodes.map(({ kind }) => kind)).toEqual(['ReplicaSet']);
@@ -173,9 +230,22 @@ interface HelmPlugins {
   };
 }
 
-test("the README's first query joins three custom kinds, and is the file of docs/examples/queries", async () => {
-  const [query = ''] = blocksOf(readPage('README.md'), 'graphql');
-  expect(print(parse(query))).toBe(print(parse(readPage('docs/examples/queries/helm-plugins.graphql'))));
+const queries = (name: string): string => readPage(`docs/examples/queries/${name}.graphql`);
+
+test("the README's first queries are the app store and the broken application, and files of docs/examples/queries", async () => {
+  const [first = '', second = ''] = blocksOf(readPage('README.md'), 'graphql');
+  expect(print(parse(first))).toBe(print(parse(queries('app-instances'))));
+  expect(print(parse(second))).toBe(print(parse(queries('broken-applications'))));
+  const store = await data<{ appInstances: { nodes: readonly { readonly engine: string }[] } }>(gateway.url, first);
+  expect(store.appInstances.nodes.length).toBeGreaterThan(3);
+  const { managers } = await data<{ managers: { nodes: readonly object[] } }>(gateway.url, second);
+  // Others may just be updating.
+  const failed = expect.objectContaining({ status: 'Failed' });
+  expect(managers.nodes).toContainEqual(expect.objectContaining({ metadata: { name: 'us-east' }, health: failed }));
+});
+
+test('Plugins whose Template is rendered by Helm: a filter and an order through relations of custom kinds', async () => {
+  const query = queries('helm-plugins');
   const { platformPortolanExamplePlugins: plugins } = await data<HelmPlugins>(gateway.url, query);
   expect(plugins.totalCount).toBeGreaterThan(1);
   expect(plugins.nodes.every(({ template }) => template !== null)).toBe(true);

@@ -8,6 +8,8 @@ interface ChosenOperation {
   readonly type: string;
   /** Null for an operation without a name. */
   readonly name: string | null;
+  /** Has it the directive `@live`? */
+  readonly isLive: boolean;
 }
 
 /** The operation with the name; otherwise the only one. Null if the document has several others, or none. */
@@ -23,16 +25,21 @@ function operationsOf(document: string): readonly ChosenOperation[] {
   /** The keyword of a definition whose selection set has not begun. */
   let keyword: string | null = null;
   let name: string | null = null;
+  let isLive = false;
+  let before = '';
   for (const { text } of tokensOf(document)) {
     if (depth === 0 && text === '{') {
-      if (keyword !== 'fragment') found.push({ type: keyword ?? 'query', name });
+      if (keyword !== 'fragment') found.push({ type: keyword ?? 'query', name, isLive });
       keyword = null;
       name = null;
+      isLive = false;
     } else if (depth === 0 && keyword === null && /^(?:query|mutation|subscription|fragment)$/.test(text)) {
       keyword = text;
-    } else if (depth === 0 && keyword !== null && name === null && /^[_A-Za-z]/.test(text)) name = text;
+    } else if (depth === 0 && before === '@') isLive ||= text === 'live';
+    else if (depth === 0 && keyword !== null && name === null && /^[_A-Za-z]/.test(text)) name = text;
     if (/^[{([]$/.test(text)) depth += 1;
     else if (/^[})\]]$/.test(text)) depth -= 1;
+    before = text;
   }
   return found;
 }

@@ -1,5 +1,5 @@
 /**
- * Sends the requests of GraphiQL: queries over HTTP, subscriptions over WebSocket. The document is sent as it is written, so the gateway
+ * Sends the requests of GraphiQL: queries over HTTP, subscriptions and live queries over WebSocket. The document is sent as it is written, so the gateway
  * reports its syntax errors. The token of the caller goes with each request, unless the header editor has an Authorization header.
  */
 import { createClient } from 'graphql-ws/client';
@@ -14,7 +14,7 @@ interface FetcherRequest {
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
-/** The answers to a subscription. */
+/** The answers to a subscription or to a live query. */
 export interface Observable {
   subscribe(observer: Observer): { unsubscribe(): void };
 }
@@ -57,7 +57,9 @@ export function createFetcher(endpoint: string, caller: Caller): Fetcher {
     const operationName = operation === null ? given : operation.name;
     const request = operationName === null ? rest : { ...rest, operationName };
     const { headers, refused } = authorize(written, caller);
-    if (operation?.type === 'subscription') return subscribe(endpoint, request, headers, refused);
+    // An answer over WebSocket explains nothing.
+    const isLive = operation?.isLive === true && rest.extensions === undefined;
+    if (isLive || operation?.type === 'subscription') return subscribe(endpoint, request, headers, refused);
     return post(endpoint, request, headers).then(({ status, answer, measure }) => {
       if (status === 401) refused(answer.errors?.[0]?.message ?? 'The gateway does not accept the token.');
       if (measure !== null) measured?.(measure);

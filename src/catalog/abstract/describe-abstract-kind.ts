@@ -1,6 +1,7 @@
 /** Describes an abstract kind in one cluster and of one member, as if an API server served it. */
 import { abstractGroup } from '../groups/api-group.ts';
 import type { DescribedResource } from '../resources/catalog.ts';
+import { resourceKey } from '../resources/resource.ts';
 import type { Field } from '../tree/field-tree.ts';
 import { objectMetaKey, sharedShapes } from '../tree/shared-shapes.ts';
 import { hashText, structureHash } from '../tree/structure-hash.ts';
@@ -73,6 +74,20 @@ export function describeAbstractKind(
 /** `cluster` alone is a part of the identity. */
 function pathText(name: string): string {
   return name === 'cluster' ? '["cluster"]' : name;
+}
+
+/** Abstract kinds as they are served where `described` is: for each member that a cluster serves. */
+export function describeAbstractKinds(
+  kinds: readonly AbstractKind[],
+  described: readonly DescribedResource[],
+): readonly DescribedResource[] {
+  return kinds.flatMap((kind) =>
+    kind.members.flatMap((member) =>
+      described
+        .filter(({ resource }) => resourceKey(resource) === member.resource)
+        .map(({ cluster, redacted }) => describeAbstractKind(kind, cluster, member, redacted)),
+    ),
+  );
 }
 
 function printerType({ type }: Column): string {

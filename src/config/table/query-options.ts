@@ -136,7 +136,7 @@ export const queryOptions = {
     value: 'file',
     isPath: true,
     help: 'A YAML file with abstract kinds: lists of their own over several kinds, with columns that are mapped from each.',
-    commands: running,
+    commands: [...running, 'schema'],
     schema: text.optional(),
   },
   healthRules: {

@@ -3,14 +3,15 @@
  *
  * The first example has rows on every cluster that has objects:
  *
- *   a custom resource with its objects of another custom resource, if both have objects
+ *   the first written example about custom resources that the generation can answer: on the demo world, the app store
+ *   otherwise a custom resource with its objects of another custom resource, if both have objects
  *   otherwise the newest Pods, if there are any; then the newest Nodes; then the newest objects of the kind with the most objects
  *
  * A written example stands as it is if the generation can answer it: its document is valid, and every kind that it names is served.
  * Otherwise a document of the same sort, made from a kind of the catalog, takes its place.
  *
  *   list, changes, groups, filter menu   the kind with the most objects
- *   what objects own                     a custom resource: with objects and conditions if there is one, then with the most objects
+ *   what objects own (the last one then) a custom resource: with objects and conditions if there is one, then with the most objects
  *   objects and related objects          the first kind with relations to served kinds: custom resources, then those with the most objects
  *   what uses it                         the kind with the most objects; there is no replacement of the filter through a relation
  *   several kinds in one list            the three kinds with the most objects; no example with one kind
@@ -69,16 +70,20 @@ export function examplesFor(
   objects: ObjectsOfKinds,
 ): readonly string[] {
   const kinds = generation.all.toSorted((a, b) => (objects.get(b.key) ?? 0) - (objects.get(a.key) ?? 0));
-  const join = joinOfCustomKinds(kinds, objects);
+  const isDemo = written.some(({ name, query }) => ofCustomResources.has(name) && canAnswer(generation, query));
+  const join = isDemo ? null : joinOfCustomKinds(kinds, objects);
   const filled = kinds.filter(({ key }) => (objects.get(key) ?? 0) > 0);
   const listed = filled.find(({ key }) => key === 'pods') ?? filled.find(({ key }) => key === 'nodes') ?? filled[0];
+  const last: string[] = [];
   const others = written.flatMap(({ name, query }) => {
     if (name === newestPods && listed !== undefined && listed.key !== 'pods') return [listExample(listed)];
     if (canAnswer(generation, query)) return [query];
     const made = replacements[name]?.(kinds, objects) ?? null;
-    return made === null ? [] : [made];
+    // It may have no rows, so it is not the first.
+    if (made !== null && ofCustomResources.has(name)) last.push(made);
+    return made === null || ofCustomResources.has(name) ? [] : [made];
   });
-  return [...new Set(join === null ? others : [join, ...others])];
+  return [...new Set([...(join === null ? [] : [join]), ...others, ...last])];
 }
 
 /** Rows of both kinds are likely to be related if both have objects. Relations to many objects are preferred: their number orders. */
@@ -93,8 +98,14 @@ function joinOfCustomKinds(kinds: Ranked, objects: ObjectsOfKinds): string | nul
   return best === undefined ? null : relatedExample(best.kind, best.relations.slice(0, 3));
 }
 
-/** The written examples about custom resources. The others are about built-in kinds of Kubernetes, or about the gateway. */
-const ofCustomResources = new Set(['foo-and-what-it-owns']);
+/** The written examples about custom resources of the demo. The others are about built-in kinds of Kubernetes, or about the gateway. */
+const ofCustomResources = new Set([
+  'app-store',
+  'applications',
+  'templates-and-plugins',
+  'cloud-managers',
+  'foo-and-what-it-owns',
+]);
 
 /** The documents if nothing may be told of the clusters: the same for every gateway. */
 export function builtInExamples(written: readonly PlaygroundExample[]): readonly string[] {
