@@ -101,11 +101,11 @@ describe.skipIf(!hasChromium())('the playground', () => {
     const { page } = opened;
     await page.getByRole('button', { name: /^Execute query/ }).click();
     await eventually(async () => expect(await shown(page)).toMatch(/"engine":"redis".*"engine":"mysql"/));
+    if (process.env['PORTOLAN_SCREENSHOT'] === '1') await takeScreenshot(page);
     const redis = '/apis/cache.portolan.example/v1/namespaces/analytics/redises/query-cache';
     cluster.patch(redis, { spec: { version: '99.9' } });
     await eventually(async () => expect(await shown(page)).toContain('"version":"99.9"'));
     expect(await shown(page)).not.toContain('"errors"');
-    if (process.env['PORTOLAN_SCREENSHOT'] === '1') await takeScreenshot(page);
     await page.getByRole('button', { name: /^Stop query/ }).click();
   });
 
