@@ -81,7 +81,9 @@ test('the demo runs from it, with every thread, and ends on a signal', async () 
       url,
       '{ __schema { types { name } } }',
     );
-    expect(__schema.types.map(({ name }) => name)).toContain('PodConnection');
+    expect(__schema.types.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['PodConnection', 'AppInstanceConnection']),
+    );
     const page = await fetch(url, { headers: { accept: 'text/html' } });
     expect(await page.text()).toContain('query WaitingPods');
     expect((await fetch(`${url}?playground=graphiql.js`)).status).toBe(200);

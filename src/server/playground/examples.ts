@@ -11,7 +11,8 @@
  * Otherwise a document of the same sort, made from a kind of the catalog, takes its place.
  *
  *   list, changes, groups, filter menu   the kind with the most objects
- *   what objects own (the last one then) a custom resource: with objects and conditions if there is one, then with the most objects
+ *   what objects own                     a custom resource: with objects and conditions if there is one, then with the most objects;
+ *                                        behind all others, because it may have no rows
  *   objects and related objects          the first kind with relations to served kinds: custom resources, then those with the most objects
  *   what uses it                         the kind with the most objects; there is no replacement of the filter through a relation
  *   several kinds in one list            the three kinds with the most objects; no example with one kind
@@ -79,7 +80,6 @@ export function examplesFor(
     if (name === newestPods && listed !== undefined && listed.key !== 'pods') return [listExample(listed)];
     if (canAnswer(generation, query)) return [query];
     const made = replacements[name]?.(kinds, objects) ?? null;
-    // It may have no rows, so it is not the first.
     if (made !== null && ofCustomResources.has(name)) last.push(made);
     return made === null || ofCustomResources.has(name) ? [] : [made];
   });
