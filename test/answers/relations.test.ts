@@ -234,7 +234,7 @@ describe('references', () => {
     }
     const { secrets } = await data<{ secrets: { nodes: readonly Used[] } }>(
       gateway.url,
-      '{ secrets(first: 60) { nodes { id usedBy(first: 100) { totalCount nodes { id references(states: [THERE]) { object { id } } } } } } }',
+      '{ secrets(first: 100) { nodes { id usedBy(first: 100) { totalCount nodes { id references(states: [THERE]) { object { id } } } } } } }',
     );
     const used = secrets.nodes.filter(({ usedBy }) => usedBy.totalCount > 0);
     expect(used.length).toBeGreaterThan(3);
