@@ -12,7 +12,7 @@ import { load, median, startServed } from './support/page-load.ts';
 const groupsOf = 2;
 const partsOf = 4;
 
-export interface RollUpFigures {
+interface RollUpFigures {
   /** Milliseconds for the first page. */
   readonly rollUpMs: number;
   readonly rollUpComputedMs: number;

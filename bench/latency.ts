@@ -215,7 +215,7 @@ async function watchPods(server: string, take: (age: number) => void): Promise<(
 }
 
 /** What a subscriber follows, and where the resourceVersion of the Pod stands in its messages. */
-export type Followed = keyof typeof subscriptions;
+type Followed = keyof typeof subscriptions;
 const subscriptions = {
   pods: 'podChanges(snapshot: false) { phase cursor changes { at object { metadata { resourceVersion } } } }',
   abstract: 'podInstanceChanges(snapshot: false) { phase cursor changes { at object { version } } }',

@@ -94,6 +94,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'types/kind-layout.ts',
     'types/lease.ts',
     'types/member-reads.ts',
+    'types/owned-tree.ts',
     'types/page-reader.ts',
     'types/prepared-object.ts',
     'types/progress.ts',

@@ -12,7 +12,7 @@ import { formatVersion } from './schema.ts';
 import { storedKey } from './stored-keys.ts';
 
 /** For each format version, the hash of the keys that its files contain. */
-const keysOf = { format: 13, hash: 'e4ab32026e5f21e373d38f976451f4ac662b6340b23ccfd4ff6dc5c7e1f2023e' };
+const keysOf = { format: 14, hash: 'e4ab32026e5f21e373d38f976451f4ac662b6340b23ccfd4ff6dc5c7e1f2023e' };
 
 function written(key: unknown): string {
   return typeof key === 'bigint' ? `${key}n` : JSON.stringify(key);
