@@ -11,10 +11,12 @@ import { readSelector, selects } from '../bodies/read-selector.ts';
 import { abstractGroup } from '../groups/api-group.ts';
 import { bodyTest } from '../health/declared-rule.ts';
 import type { Health } from '../health/health-status.ts';
-import { leafValueAt, scalarText, valueAt } from '../paths/value-at.ts';
-import { type Path, parsePath, pathOf } from '../tree/path.ts';
+import { scalarText, valueAt, valuesAt } from '../paths/value-at.ts';
+import { type ListFold, type Path, parsePath, pathOf } from '../tree/path.ts';
 import { recordOf } from '../values/displayed-value.ts';
+import { foldValues } from '../values/fold-values.ts';
 import { rawJson } from '../values/raw-json.ts';
+import { isSummable } from '../values/tally.ts';
 import { orderKey } from '../values/values.ts';
 import type { AbstractKind, Column, Member, Source } from './abstract-kind.ts';
 
@@ -71,7 +73,8 @@ type Read = (body: unknown) => unknown;
 function readerOf(source: Source, type: Column['type']): Read {
   if ('path' in source) {
     const path = parsePath(source.path);
-    return (body) => leafValueAt(body, path, type);
+    const { fold } = path;
+    return fold === undefined ? (body) => valueAt(body, path) : (body) => folded(fold, type, valuesAt(body, path));
   }
   if ('value' in source) return () => source.value;
   if ('firstOf' in source) {
@@ -105,6 +108,22 @@ function readerOf(source: Source, type: Column['type']): Read {
   };
 }
 
+/** What the values of a list come to. Each is converted as the value of a column would be. */
+function folded(fold: ListFold, type: Column['type'], values: readonly unknown[]): unknown {
+  if (fold === 'count') return foldValues(fold, type, values);
+  const as = fold === 'sum' && !isSummable(type) ? summableType(values) : type;
+  return foldValues(
+    fold,
+    as,
+    values.map((value) => convert(as, value)),
+  );
+}
+
+/** The type in which values are added up where a text is wanted: whole numbers lose no digits. */
+function summableType(values: readonly unknown[]): 'Int64' | 'Float' {
+  return values.every((value) => convert('Int64', value) !== undefined) ? 'Int64' : 'Float';
+}
+
 /** The value as the column's type has it; undefined for one that does not fit. */
 export function fitted({ type, values }: Column, value: unknown): unknown {
   const converted = convert(type, value);
@@ -117,8 +136,6 @@ function convert(type: Column['type'], value: unknown): unknown {
   if (text === null || text.length > mostText) return undefined;
   switch (type) {
     case 'String':
-    case 'DateTime':
-    case 'Duration':
       return text;
     case 'Boolean':
       // Conditions write True and False.
@@ -128,6 +145,8 @@ function convert(type: Column['type'], value: unknown): unknown {
     case 'Float':
       return typeof value === 'string' && /^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$/.test(text) ? Number(text) : value;
     case 'Quantity':
+    case 'DateTime':
+    case 'Duration':
       return value;
   }
 }

@@ -112,6 +112,9 @@ describe('values become the type of their column', () => {
     ['DateTime', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'],
     ['DateTime', 'soon', undefined],
     ['Duration', '1h30m', '1h30m'],
+    // A number is no text of these types, though Go reads "0" as a duration.
+    ['Duration', 0, undefined],
+    ['DateTime', 0, undefined],
     ['Int64', null, undefined],
   ])('%s of %j', (type, value, wanted) => {
     expect(derived(type, 'spec.x', { spec: { x: value } })).toEqual(wanted);
@@ -141,5 +144,18 @@ describe('values become the type of their column', () => {
     ['max(spec.list[].n)', 3],
   ])('%s', (path, wanted) => {
     expect(derived('Int64', path, { spec: { list: [{ n: 1 }, { n: 2 }, {}, { n: 3 }] } })).toBe(wanted);
+  });
+
+  test.each([
+    ['String', 'min(spec.list[])', ['b', 10, true], '10'],
+    ['Boolean', 'max(spec.list[])', ['False', 'True', 'Unknown'], true],
+    ['Float', 'sum(spec.list[])', ['1.5', 2, 'x'], 3.5],
+    ['Int64', 'sum(spec.list[])', ['1', 2, 2.5], 3],
+    ['String', { concat: ['sum(spec.list[])', { value: ' GB' }] }, [1, '2'], '3 GB'],
+    ['String', { concat: ['sum(spec.list[])', { value: ' GB' }] }, [0.5, 2], '2.5 GB'],
+    ['String', { concat: ['sum(spec.list[])'] }, ['9007199254740993', 'x'], '9007199254740992'],
+    ['String', { concat: ['sum(spec.list[])'] }, ['9007199254740993'], '9007199254740993'],
+  ])('%s from %j: the values of a list are converted as others are', (type, source, list, wanted) => {
+    expect(derived(type, source, { spec: { list } })).toBe(wanted);
   });
 });
