@@ -1,5 +1,6 @@
 /** Describes an abstract kind in one cluster and of one member, as if an API server served it. */
 import { abstractGroup } from '../groups/api-group.ts';
+import { namesOf } from '../names/kind-names.ts';
 import type { DescribedResource } from '../resources/catalog.ts';
 import { resourceKey } from '../resources/resource.ts';
 import type { Field } from '../tree/field-tree.ts';
@@ -14,8 +15,19 @@ const own: readonly Column[] = [
 ];
 
 /** The resourceKey of an abstract kind. */
-export function abstractKey({ name }: Pick<AbstractKind, 'name'>): string {
-  return `${name.toLowerCase()}.${abstractGroup}`;
+export function abstractKey(kind: Pick<AbstractKind, 'name' | 'type'>): string {
+  return `${pluralOf(kind)}.${abstractGroup}`;
+}
+
+/**
+ * The plural as an API server writes it, in lower case. The names of GraphQL follow from it and the Kind, and the list must have the name
+ * that the file says. A name that does not follow stays as it is.
+ *
+ *   appInstances of AppInstance -> appinstances     redisInstances of CacheEntry -> redisInstances
+ */
+function pluralOf({ name, type }: Pick<AbstractKind, 'name' | 'type'>): string {
+  const plural = name.toLowerCase();
+  return namesOf({ group: abstractGroup, kind: type, plural }).list === name ? plural : name;
 }
 
 /**
@@ -28,7 +40,7 @@ export function describeAbstractKind(
   member: Member,
   redacted: readonly string[],
 ): DescribedResource {
-  const { name, type, description, columns } = kind;
+  const { type, description, columns } = kind;
   const fields = [
     ...[...own, ...columns].map(
       (column): Field => ({
@@ -46,7 +58,7 @@ export function describeAbstractKind(
     resource: {
       group: abstractGroup,
       version: 'v1',
-      plural: name.toLowerCase(),
+      plural: pluralOf(kind),
       singular: type.toLowerCase(),
       kind: type,
       namespaced: true,

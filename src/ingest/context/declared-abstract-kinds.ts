@@ -18,8 +18,14 @@ export function declaredAbstractKinds({ file, text }: AbstractKindsDocument): Re
 
 function readDocument(text: string): ReadAbstractKinds {
   try {
-    return readAbstractKinds(parse(text));
+    return readAbstractKinds(parse(text, withAllDigits, { intAsBigInt: true }));
   } catch (error) {
     return { kinds: [], problems: [`the document is left out: ${messageOf(error)}`] };
   }
+}
+
+/** An integer that a number of JavaScript would round is the text of its digits, which fits the same columns. */
+function withAllDigits(_key: unknown, value: unknown): unknown {
+  if (typeof value !== 'bigint') return value;
+  return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
 }
