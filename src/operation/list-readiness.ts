@@ -17,11 +17,17 @@ import type { ServedKinds } from './served-kinds.ts';
 export function servingClusters(served: ServedKinds, kind: CatalogKind, filter: Filter): readonly string[] {
   const named = clustersIn(filter);
   if (named === null) return kind.clusters;
-  const unknown = named.find((cluster) => !served.clusters.has(cluster));
-  if (unknown === undefined) return kind.clusters.filter((cluster) => named.includes(cluster));
+  requireClusters(served, named);
+  return kind.clusters.filter((cluster) => named.includes(cluster));
+}
+
+/** @throws PortolanError BAD_USER_INPUT for a named cluster that serves no kind. */
+export function requireClusters({ clusters }: Pick<ServedKinds, 'clusters'>, named: readonly string[]): void {
+  const unknown = named.find((cluster) => !clusters.has(cluster));
+  if (unknown === undefined) return;
   throw new PortolanError(
     'BAD_USER_INPUT',
-    `There is no cluster ${JSON.stringify(unknown)}; there is ${[...served.clusters].join(', ')}.`,
+    `There is no cluster ${JSON.stringify(unknown)}; there is ${[...clusters].join(', ')}.`,
   );
 }
 

@@ -191,6 +191,24 @@ test('filters, counts, groups, facets and pages are those of one list', async ()
   expect(data.only.totalCount).toBe(4);
 });
 
+test('the clusters of a filter select objects of abstract kinds beside others, and must be there', async () => {
+  const { query } = await world();
+  const { data } = await query(`{
+    both: objects(kinds: ["exampleComRedises", "appInstances"], filter: { clusters: ["west"] }) { nodes { kind } totalCount }
+    neither: objects(kinds: ["exampleComRedises", "appInstances"], filter: { not: { clusters: ["east", "west"] } }) { totalCount }
+  }`);
+  expect(data.both).toEqual({ nodes: [{ kind: 'Redis' }, { kind: 'AppInstance' }], totalCount: 2 });
+  expect(data.neither.totalCount).toBe(0);
+  for (const list of [
+    'appInstances(',
+    'objects(kinds: ["appInstances"], ',
+    'objects(kinds: ["exampleComRedises", "appInstances"], ',
+  ]) {
+    const { errors } = await query(`{ ${list}filter: { clusters: ["wets"] }) { totalCount } }`);
+    expect(errors.map(({ message }) => message)).toEqual(['There is no cluster "wets"; there is east, west.']);
+  }
+});
+
 test('pages of two go through all objects in one order, both ways', async () => {
   const { query } = await world();
   const page = async (args: string) =>

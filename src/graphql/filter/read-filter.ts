@@ -16,6 +16,7 @@ import { mostTerms, searchTerms } from '../../catalog/paths/search-text.ts';
 import type { Catalog, CatalogKind } from '../../catalog/resources/catalog.ts';
 import { referencePlaces } from '../../catalog/resources/reference-places.ts';
 import { type Path, type PathStep, pathOf } from '../../catalog/tree/path.ts';
+import { requireClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { checkFilter } from '../../query/plan/check-filter.ts';
 import { conjunction, existence, negation } from '../../query/plan/comparison.ts';
@@ -43,6 +44,8 @@ import type { InputRole } from './shape-filters.ts';
 interface FilterContext {
   /** The queried kinds. */
   readonly kinds: readonly FilteredKind[];
+  /** The clusters that there are. */
+  readonly clusters: ReadonlySet<string>;
   /** Paths that `search` covers in addition to names and labels. */
   readonly searchPaths: readonly Path[];
   /** The places of weak references (placeText), of all kinds. */
@@ -91,10 +94,7 @@ class FilterReader {
     if (meaning === undefined) return refuse(place, 'cannot be used here');
     switch (meaning.role) {
       case 'clusters':
-        if (this.#context.kinds.every(isAbstract)) {
-          return ofClusters(listOf(value, place) as readonly string[]);
-        }
-        return { kind: 'clusters', in: listOf(value, place) as readonly string[] };
+        return ofClusters(listOf(value, place) as readonly string[], this.#context);
       case 'namespaces':
         return { kind: 'namespaces', in: listOf(value, place) as readonly string[] };
       case 'ids':
@@ -340,14 +340,25 @@ export function filterContext(
 ): FilterContext {
   return {
     kinds,
+    clusters: operation.generation.clusters,
     searchPaths: operation.source.searchPaths,
     weakPlaces: () => weakPlacesOf(operation.generation.catalog),
     now: () => operation.now,
   };
 }
 
-/** Objects of an abstract kind have their cluster in the body: the one in the identity names the member too. */
-function ofClusters(clusters: readonly string[]): Filter {
+/**
+ * Objects of an abstract kind have their cluster in the body: the one in the identity names the member too.
+ * @throws PortolanError BAD_USER_INPUT for an unknown cluster, if there are abstract kinds. Lists of other kinds look at the clusters later.
+ */
+function ofClusters(clusters: readonly string[], { kinds, clusters: served }: FilterContext): Filter {
+  const byIdentity: Filter = { kind: 'clusters', in: clusters };
+  const abstract = kinds.filter(isAbstract);
+  if (abstract.length === 0) return byIdentity;
+  requireClusters({ clusters: served }, clusters);
   const path = pathOf([{ kind: 'key', key: 'cluster' }]);
-  return { kind: 'compare', path, type: 'String', operator: 'in', values: clusters, ignoreCase: false };
+  const byBody: Filter = { kind: 'compare', path, type: 'String', operator: 'in', values: clusters, ignoreCase: false };
+  if (abstract.length === kinds.length) return byBody;
+  const isAbstractOne: Filter = { kind: 'kinds', in: abstract.map(({ key }) => key) };
+  return { kind: 'or', of: [byIdentity, { kind: 'and', of: [isAbstractOne, byBody] }] };
 }

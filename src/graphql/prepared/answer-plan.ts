@@ -265,6 +265,7 @@ class Planner {
   #filter(kind: CatalogKind, type: GraphQLInputObjectType, value: unknown): Filter {
     const filter = filterFrom(type, value, {
       kinds: [kind],
+      clusters: this.#generation.clusters,
       searchPaths: this.#options.searchPaths,
       // A plan is kept, and a relative time is another time at each request.
       now: notPlain,
