@@ -15,7 +15,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '../../src/base/must.ts';
 import { type ControlPlane, startControlPlane, type TokenUser } from '../kit/control-plane.ts';
 import { type GatewayProcess, startGatewayProcess } from '../kit/gateway-process.ts';
-import { describeOn, mainServer, oldServer } from '../kit/real-servers.ts';
+import { describeOn, mainServer } from '../kit/real-servers.ts';
 
 const lists = Number(process.env['PORTOLAN_ORACLE_LISTS'] ?? '150');
 const seed = Number(process.env['PORTOLAN_SEED'] ?? '17');
@@ -41,9 +41,7 @@ describeOn(
 
     beforeAll(async () => {
       if (!hasPython) return;
-      // An old server among them, where there is one.
-      const servers = [mainServer, mainServer, oldServer.missing() === null ? oldServer : mainServer];
-      planes = await Promise.all(servers.map((server) => startControlPlane({ server })));
+      planes = await Promise.all(names.map(() => startControlPlane()));
       const [first] = planes;
       first?.setTokens(users);
       await first?.killApiServer('SIGTERM');
@@ -58,7 +56,11 @@ describeOn(
     async function oracle(command: 'prepare' | 'compare', world: string): Promise<string> {
       const child = spawn('python3', ['-B', program, command, world], { stdio: ['ignore', 'pipe', 'pipe'] });
       child.stderr.pipe(process.stderr, { end: false });
-      const [[code], out, complaints] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);
+      const [[code], out, complaints] = await Promise.all([
+        once(child, 'exit'),
+        text(child.stdout),
+        text(child.stderr),
+      ]);
       expect(`${code} ${complaints}`).toBe('0 ');
       return out;
     }

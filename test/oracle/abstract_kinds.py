@@ -3,7 +3,7 @@
 import re
 from fractions import Fraction
 
-from values import LONGEST_TEXT, floating, is_number, key, length, text_of
+from values import LONGEST_TEXT, NUMBERS, floating, is_number, key, length, text_of
 
 STEP = re.compile(
     r"""\.?(?:(?P<name>[^.\[\]()]+)|\["(?P<quoted>(?:[^"\\]|\\.)*)"\]|\[(?P<index>[0-9]+)\]"""
@@ -64,10 +64,16 @@ def total(of_type, function, values):
     """What the values of a list come to, in a column of this type."""
     if function == "count":
         return len(values)
+    if function == "sum" and of_type not in (*NUMBERS, "Duration"):
+        # Where a text is wanted, the values are added as the numbers that they are.
+        of_type = "Int64" if all(key("Int64", value) is not None for value in values) else "Float"
+        added = total(of_type, function, values)
+        return None if added is None else added.key(of_type)
     fitting = [(each, value) for value in values if (each := key(of_type, value)) is not None]
     if function == "sum":
-        added = sum((Fraction(repr(each)) if of_type == "Float" else Fraction(each) for each, _ in fitting), Fraction(0))
-        return Total(added)
+        added = Total(sum((Fraction(repr(each)) if of_type == "Float" else Fraction(each) for each, _ in fitting), Fraction(0)))
+        # A sum out of the type's range is no value.
+        return added if added.key(of_type) is not None else None
     if not fitting:
         return None
     return (min if function == "min" else max)(fitting, key=lambda pair: pair[0])[1]
@@ -84,7 +90,9 @@ class Total:
             return int(self.exact) if -(2**63) <= self.exact < 2**63 else None
         if of_type == "Float":
             return float(self.exact)
-        return int(self.exact) if of_type == "Duration" else self.exact
+        if of_type == "Duration":
+            return int(self.exact) if -(2**63) < self.exact < 2**63 else None
+        return self.exact
 
 
 def evaluate(of_type, source, item):

@@ -1,5 +1,6 @@
 """Compares one list of the gateway with the rows of the oracle: pages both ways, counts, groups, facets, sums and values."""
 
+import json
 import re
 
 from questions import Order, groups_of, leaves_of, matches, without_own
@@ -62,7 +63,7 @@ class List:
         """Everything that is asked of this list. Gives the number of rows that match."""
         first = self.page(f"totalCount limited: totalCount(limit: 7) {self.counted()} nodes {{ {self.every_field()} }}", first=self.question["size"])
         if refused or first is None:
-            same("whether the caller is refused", refused, first is None)
+            same(f"whether the caller is refused, of {len(all_rows)} rows", refused is not False, first is None)
             return []
         rows = self.matching(all_rows)
         same("totalCount", len(rows), first["totalCount"])
@@ -114,9 +115,11 @@ class List:
         same(f"{where} uid", None, shown["uid"])
         expected = {"cluster": row.cluster, "kind": row.item["kind"], "metadata": {"name": row.name, "uid": metadata["uid"]}}
         same(f"{where} object", expected, node["object"])
+        member = next(each for each in self.kind["members"] if each["resource"] == row.member)
         for name, column in self.kind["columns"].items():
             value = node[name]
-            same(f"{where} {name} of type {column['type']} (shown: {value!r})", row.keys[name], key(column["type"], value))
+            source = json.dumps(member["columns"].get(name), ensure_ascii=False)
+            same(f"{where} {name}: {column['type']} from {source} (shown: {value!r})", row.keys[name], key(column["type"], value))
             if column["type"] == "Int64" and value is not None:
                 same(f"{where} {name}: number or text", int if abs(row.keys[name]) <= 2**53 - 1 else str, type(value))
 
@@ -149,7 +152,7 @@ class List:
         path, condition, contains = self.question["facet"], self.question["filter"], self.question["contains"]
         leaf = self.leaves[path]
         rest = None if condition is None else without_own(condition, path)
-        rows = [row for row in all_rows if not rest or matches(self.leaves, rest, row)]
+        rows = [row for row in all_rows if rest is None or matches(self.leaves, rest, row)]
         groups = {keys[0]: len(group) for keys, group in groups_of(self.leaves, [path], rows).items()}
         counts = [each["count"] for each in facet["values"]]
         same(f"facet {path}: the most frequent first", sorted(counts, reverse=True), counts)
@@ -214,7 +217,7 @@ class KeptCursor:
         asked = self.asked
         page = asked.page(f"nodes {{ {IDENTITY} }}", first=500, after=self.cursor)
         if refused or page is None:
-            same("whether the caller is refused", refused, page is None)
+            same("whether the caller is refused", refused is not False, page is None)
             return
         rows = asked.matching(all_rows)
         found = shown_identities(page["nodes"])

@@ -3,7 +3,7 @@
 import functools
 import re
 
-from values import NUMBERS, SUFFIXES, amount, key, natural_key
+from values import NUMBERS, amount, key, natural_key
 
 ASCII_FOLD = {code: code + 32 for code in range(65, 91)}
 
@@ -87,7 +87,7 @@ def compares(leaves, condition, row):
 
 def selects_labels(selector, labels):
     """The terms that the oracle writes: a=b, a!=b, a, !a, a in (b,c), a notin (b,c)."""
-    for term in re.split(r",(?![^(]*\))", selector):
+    for term in terms_of(selector):
         ranged = re.fullmatch(r"(\S+) (in|notin) \((.*)\)", term)
         if ranged is not None:
             holds = (labels.get(ranged[1]) in ranged[3].split(",")) == (ranged[2] == "in")
@@ -185,19 +185,50 @@ def groups_of(leaves, paths, rows):
     return groups
 
 
+def concerns(name, value):
+    """The paths of a condition of a filter."""
+    if name in ("and", "or"):
+        return {path for each in value for part in each.items() for path in concerns(*part)}
+    if name == "not":
+        return {path for part in value.items() for path in concerns(*part)}
+    if name == "labelSelector":
+        return {label_path(re.split(r"[ !=]", term.lstrip("!"))[0]) for term in terms_of(value)}
+    if name == "path":
+        return {each["path"] for each in value}
+    if name == "compare":
+        return {"two paths"}
+    if name == "metadata":
+        labels = {label_path(each["key"]) for each in value.get("labels", [])}
+        return labels | {f"metadata.{field}" for field in value if field != "labels"}
+    return {{"clusters": "cluster", "namespaces": "metadata.namespace"}.get(name, name)}
+
+
+def label_path(name):
+    return f'metadata.labels["{name}"]'
+
+
+def terms_of(selector):
+    return re.split(r",(?![^(]*\))", selector)
+
+
+def parts_of(condition):
+    """The conditions that must all hold, one by one."""
+    for name, value in condition.items():
+        if name == "and":
+            for each in value:
+                yield from parts_of(each)
+        elif name == "path":
+            yield from ({"path": [each]} for each in value)
+        elif name == "metadata":
+            for field, conditions in value.items():
+                several = [[each] for each in conditions] if isinstance(conditions, list) else [conditions]
+                yield from ({"metadata": {field: each}} for each in several)
+        elif name == "labelSelector":
+            yield from ({"labelSelector": term} for term in terms_of(value))
+        else:
+            yield {name: value}
+
+
 def without_own(condition, path):
     """A filter without the conditions of its top level that concern only this path."""
-    kept = {}
-    for name, value in condition.items():
-        if name == path or (name == "clusters" and path == "cluster") or (name == "namespaces" and path == "metadata.namespace"):
-            continue
-        if name == "path":
-            value = [each for each in value if each["path"] != path]
-        elif name == "metadata":
-            value = {field: each for field, each in value.items() if f"metadata.{field}" != path}
-        if value != [] and value != {}:
-            kept[name] = value
-    return kept
-
-
-__all__ = ["SUFFIXES", "Leaf", "Order", "groups_of", "leaves_of", "matches", "without_own"]
+    return {"and": [part for part in parts_of(condition) if concerns(*next(iter(part.items()))) != {path}]}

@@ -65,7 +65,8 @@ class RandomKinds:
 
     def file(self, mark):
         """Five kinds. The column `mark` has the number of the file, which tells when the gateway has taken it."""
-        return {"abstractKinds": [self.kind(f"list{letter}s", f"List{letter}", mark) for letter in "ABCDE"]}
+        names = [("listAs", "ListA"), ("listBs", "ListB"), ("allInstances", "ListC"), ("listsD", "ListD"), ("e", "Listing")]
+        return {"abstractKinds": [self.kind(name, of_type, mark) for name, of_type in names]}
 
     def kind(self, name, of_type, mark):
         dice = self.dice
@@ -111,7 +112,7 @@ class RandomKinds:
         if how < 0.6:
             path = self.path(of_type, paths, True)
             functions = ["min", "max"] if of_type != "Boolean" else ["max"]
-            functions += ["sum"] * 3 if of_type in ("Int64", "Float", "Quantity", "Duration") else []
+            functions += ["sum"] * (3 if of_type in ("Int64", "Float", "Quantity", "Duration") else 1)
             functions += ["count"] if of_type in ("Int64", "Float", "Quantity", "String") else []
             return f"{dice.choice(functions)}({path})" if path is not None else self.path(of_type, paths)
         if how < 0.66:

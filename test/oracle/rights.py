@@ -3,12 +3,12 @@
 RBAC = "rbac.authorization.k8s.io"
 
 
-def random_rights(dice, users, kinds, namespaces, cluster):
-    """Roles and bindings of a cluster, new for every round."""
+def random_rights(dice, users, kinds, namespaces):
+    """Roles and bindings of one cluster, new for every round."""
     manifests = []
     count = 0
 
-    def rules(is_cluster):
+    def rules():
         made = []
         for _ in range(dice.randint(1, 3)):
             some = dice.sample(kinds, dice.randint(1, 4))
@@ -42,7 +42,7 @@ def random_rights(dice, users, kinds, namespaces, cluster):
             role_kind = "Role" if how < 0.35 else "ClusterRole"
             metadata = {"name": name, "labels": {"oracle": "rights"}}
             inside = {**metadata, "namespace": namespace}
-            role = {"kind": role_kind, "metadata": inside if role_kind == "Role" else metadata, "rules": rules(role_kind)}
+            role = {"kind": role_kind, "metadata": inside if role_kind == "Role" else metadata, "rules": rules()}
             binding_kind = "RoleBinding" if how < 0.7 else "ClusterRoleBinding"
             binding = {
                 "kind": binding_kind,
@@ -118,12 +118,15 @@ class Sight:
         self.names = set()
         # Namespaces that their own RoleBindings let the caller get.
         self.themselves = set()
+        # Does a RoleBinding name a kind without namespaces? It lets see nothing.
+        self.void = False
         for rule, namespace in rules:
             if not matches(rule["apiGroups"], kind.group) or not matches(rule["resources"], kind.plural):
                 continue
             lists, gets = matches(rule["verbs"], "list"), matches(rule["verbs"], "get")
             is_itself = kind.plural == "namespaces" and kind.group == "" and namespace is not None
             if not kind.namespaced and namespace is not None and not is_itself:
+                self.void |= lists or (gets and "resourceNames" in rule)
                 continue
             if "resourceNames" in rule:
                 if gets or (lists and not is_itself):
@@ -141,9 +144,13 @@ class Sight:
                 else:
                     self.namespaces.add(namespace)
 
-    @property
-    def nothing(self):
-        return not (self.everything or self.namespaces or self.names or self.themselves)
+    def something(self, namespaces):
+        """Is there anything that the caller may see, whether it exists or not: in these namespaces, or anywhere for None?"""
+        names_in = {namespace for namespace, _ in self.names}
+        if self.everything or None in names_in or self.themselves:
+            return True
+        found = self.namespaces | names_in
+        return bool(found if namespaces is None else found & set(namespaces))
 
     def shows(self, row):
         return (

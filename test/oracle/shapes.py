@@ -4,7 +4,6 @@ A shape is a field tree in few words: a dict is an object, a list of one is a li
 """
 
 GROUP = "oracle.example"
-RESERVED = {"name"}
 
 CONDITIONS = [{"type": "word", "status": "flag", "reason": "text", "lastTransitionTime": "date"}]
 SHARDS = [{"name": "word", "replicas": "int", "memory": "intstr", "weight": "number", "ttl": "span", "tags": ["word"]}]

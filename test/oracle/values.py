@@ -8,7 +8,6 @@ import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 
-TYPES = ("String", "Boolean", "Int64", "Float", "Quantity", "DateTime", "Duration")
 NUMBERS = ("Int64", "Float", "Quantity")
 LONGEST_TEXT = 4096
 
