@@ -1,6 +1,6 @@
 /**
- * Applications that own ten objects each, over two steps, and the first page of those that are not healthy, worst first. The page is asked for
- * before the roll-ups are stored, which is what a caller of some rights always gets, and after.
+ * Applications own ten objects each, over two steps. A gateway answers the first page of the applications that are not healthy, the worst first.
+ * It does so before the roll-ups are stored and after. A caller who does not see all objects always gets the first of both.
  *
  *   Application -> 2 Groups -> 4 Parts each; one Part of twenty is Failed or in progress
  */

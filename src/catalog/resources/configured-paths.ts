@@ -2,7 +2,7 @@
 import { codeOf, messageOf } from '../../base/errors.ts';
 import { resolvePath } from '../paths/resolve-path.ts';
 import type { FieldTree } from '../tree/field-tree.ts';
-import { parsePath } from '../tree/path.ts';
+import { isRolledUp, parsePath } from '../tree/path.ts';
 import type { PromotedPath } from './catalog.ts';
 import { type Resource, resourceKey } from './resource.ts';
 
@@ -52,6 +52,7 @@ function pathFor(entry: string, resource: Pick<Resource, 'group' | 'plural'>): s
 function resolved(tree: FieldTree, text: string): PromotedPath | string {
   try {
     const { path, many, type } = resolvePath(tree, parsePath(text));
+    if (isRolledUp(path)) return 'it depends on other objects; Portolan stores it when a list needs it.';
     if (many) return 'it goes through a list, so that an object may have several values.';
     if (type.kind !== 'leaf') return 'it is no single value.';
     if (type.type === 'JSON') return 'it is free JSON, which has no type to index by.';

@@ -5,7 +5,7 @@
  *   health or owners of an object change -> changed: severity = NULL for all that owns it, over several steps -> housekeeping: fill
  *
  * Invariant: a severity that is there is right in the transaction that wrote it and in all later ones that did not remove it. So readers use
- * it if it is there, and compute it otherwise. What an object owns decides, not the object's own health.
+ * it if it is there, and compute it otherwise. The severity is about what the object owns, and not about the object itself.
  *
  * Bounds: a change removes the severities of at most `mostOwners` objects one by one; beyond that, all of its namespace and of cluster-scoped
  * objects go. An object that owns more than `mostOwned` objects has no stored severity.
@@ -64,7 +64,7 @@ export class RolledUpRows {
     this.#filled.set(kindId, id);
   }
 
-  /** Call when an object was stored. Its owners are told by `changed`. */
+  /** Call when an object was stored, and then `changed`. */
   add(id: number, kindId: number): void {
     if (!this.#filled.has(kindId)) return;
     this.#database.statement('INSERT OR IGNORE INTO rolled_up (id, severity) VALUES (?, NULL)').run(id);
@@ -81,8 +81,8 @@ export class RolledUpRows {
   }
 
   /**
-   * Call when the health or the owners of an object changed: before the rows of its owners go, and after new ones came. What owns it has no
-   * known severity then.
+   * Call when the health or the owners of an object changed: before the rows of its owners go, and after new ones came. Its
+   * owners have no known severity then.
    */
   changed(id: number): void {
     if (this.#filled.size === 0) return;
