@@ -18,6 +18,7 @@ interface RollUpFigures {
   readonly rollUpComputedMs: number;
 }
 
+/** Fills a store in the directory, and measures its first page in both states. */
 export async function rollUps(directory: string, applications: number, turns: number): Promise<RollUpFigures> {
   const file = join(directory, 'applications.db');
   const writer = openWriter(file);

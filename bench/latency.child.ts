@@ -1,7 +1,8 @@
 /**
  * The gateway of bench/latency.ts: the real ingest thread, readers, engine and server.
  *
- *   argv: kubeconfig, store file, `pods` or `abstract` -> message: { url } -> 'begin' -> 'end' -> message: the wakes since -> the parent disconnects
+ *   argv: kubeconfig, store file, `pods` or `abstract` -> message: { url } -> 'begin' -> 'end' -> message: the wakes since
+ *   -> the parent disconnects
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startIngest } from '../src/ingest/thread/start-ingest.ts';

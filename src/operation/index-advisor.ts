@@ -37,7 +37,7 @@ export class IndexAdvisor {
   readonly #seen = new Map<string, Seen>();
 
   /** Cache of reportableNeeds, because one plan may run many times. */
-  readonly #needs = new WeakMap<PlanNote, readonly PathNeed[]>();
+  readonly #needs = new WeakMap<PlanNote, readonly ReportableNeed[]>();
 
   /** @param report requests a path or reports its use; null when paths are not promoted on demand. */
   constructor(clock: Clock, report: ((use: PathUse) => void) | null) {
@@ -55,8 +55,7 @@ export class IndexAdvisor {
     if (this.#report === null) return;
     const needs = this.#needs.get(note) ?? reportableNeeds(note);
     this.#needs.set(note, needs);
-    for (const need of needs) this.#use(note.kind.key, need, need.slot === null ? usesToReport : 1);
-    if (readsRolledUp(note)) this.#use(note.kind.key, rolledUp, 1);
+    for (const { requiredUses, ...need } of needs) this.#use(note.kind.key, need, requiredUses);
   }
 
   /** Call when a read of this plan timed out. */
@@ -84,10 +83,18 @@ export class IndexAdvisor {
   }
 }
 
-/** The needs of a plan to report: paths without a slot, and ready slots that exist only because of queries. */
-function reportableNeeds(note: PlanNote): readonly PathNeed[] {
+interface ReportableNeed extends Pick<PathNeed, 'path' | 'type'> {
+  readonly requiredUses: number;
+}
+
+/** The needs of a plan to report: paths without a slot, ready slots that exist only because of queries, and roll-ups. */
+function reportableNeeds(note: PlanNote): readonly ReportableNeed[] {
   const narrow = isNarrow(note);
-  return pathNeeds(note).filter(({ slot }) => (slot === null ? !narrow : slot.ready && slot.reason === 'QUERIES'));
+  const needs = pathNeeds(note).flatMap(({ path, type, slot }): readonly ReportableNeed[] => {
+    if (slot === null) return narrow ? [] : [{ path, type, requiredUses: usesToReport }];
+    return slot.ready && slot.reason === 'QUERIES' ? [{ path, type, requiredUses: 1 }] : [];
+  });
+  return readsRolledUp(note) ? [...needs, { ...rolledUp, requiredUses: 1 }] : needs;
 }
 
 /** The paths of a plan without a usable index. An index that is being filled is not usable yet. */

@@ -98,6 +98,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'types/page-reader.ts',
     'types/prepared-object.ts',
     'types/progress.ts',
+    'types/published.ts',
     'types/sql.ts',
     'types/statement.ts',
     'types/store-fault.ts',

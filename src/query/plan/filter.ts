@@ -161,13 +161,8 @@ export function dependsOnAnyKind(filter: Filter): boolean {
     case 'not':
     case 'related':
       return dependsOnAnyKind(filter.of);
-    case 'compare':
-    case 'exists':
-      return isRolledUp(filter.path);
-    case 'compareFields':
-      return isRolledUp(filter.left.path) || isRolledUp(filter.right.path);
     default:
-      return filter.kind === 'used';
+      return filter.kind === 'used' || isAboutRollUp(filter);
   }
 }
 
@@ -180,7 +175,20 @@ export function readsRollUp(filter: Filter): boolean {
     case 'not':
       return readsRollUp(filter.of);
     default:
-      return filter.kind !== 'used' && filter.kind !== 'related' && dependsOnAnyKind(filter);
+      return isAboutRollUp(filter);
+  }
+}
+
+/** Is this one condition about the rolled-up health of the object? */
+function isAboutRollUp(filter: Filter): boolean {
+  switch (filter.kind) {
+    case 'compare':
+    case 'exists':
+      return isRolledUp(filter.path);
+    case 'compareFields':
+      return isRolledUp(filter.left.path) || isRolledUp(filter.right.path);
+    default:
+      return false;
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { type Access, isVisible } from '../../access/scope.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { isPublishedOfAny } from '../../store/types/owned-tree.ts';
+import { isPublishedOfAny } from '../../store/types/published.ts';
 import { raw, sql } from '../../store/types/sql.ts';
 import type { Identity } from '../plan/filter.ts';
 import type { ObjectRow, Projection } from '../plan/plan.ts';

@@ -3,7 +3,7 @@ import { must } from '../../base/must.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import { storedHealth } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { isPublishedOfAny } from '../../store/types/owned-tree.ts';
+import { isPublishedOfAny } from '../../store/types/published.ts';
 import { type Fragment, raw, sql } from '../../store/types/sql.ts';
 import type { Row } from '../../store/types/statement.ts';
 import type { ObjectRow, Projection } from '../plan/plan.ts';

@@ -11,7 +11,7 @@
  */
 
 import type { ClusterScope, Scope } from '../../access/scope.ts';
-import { isPublishedOfAny } from '../../store/types/owned-tree.ts';
+import { isPublishedOfAny } from '../../store/types/published.ts';
 import { all, any, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { KindView, View } from './view.ts';
 

@@ -12,13 +12,15 @@
 import { isAbstractKey } from '../../catalog/groups/api-group.ts';
 import { bySeverity } from '../../catalog/health/health-status.ts';
 import type { RollUpName } from '../../catalog/tree/path.ts';
-import { isPublishedOfAny, ownedTreeSql, severitySql } from '../../store/types/owned-tree.ts';
+import { ownedTreeSql, severitySql } from '../../store/types/owned-tree.ts';
+import { isPublishedOfAny } from '../../store/types/published.ts';
 import { all, type Fragment, raw, sql } from '../../store/types/sql.ts';
 import { countsOfAny } from './counts.ts';
 import { tickAt } from './tick.ts';
 import type { View } from './view.ts';
 
 /**
+ * A part of the rolled-up health of a row. The view then depends on objects of any kind.
  * @param row the alias of a row of `object`
  * @param member an unused alias
  */

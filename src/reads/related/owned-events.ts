@@ -162,7 +162,7 @@ function eventsHopOf({ generation }: Operation, key: string, { name, direction }
   return kind === undefined || relation === undefined ? null : hopOf(kind, relation, to);
 }
 
-/** What `timeOf` reads. */
+/** What `timedEvent` reads. */
 const times = {
   lastTimestamp: true,
   series: { lastObservedTime: true },

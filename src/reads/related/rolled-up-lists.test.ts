@@ -115,6 +115,18 @@ describe('stored roll-ups', () => {
     expect(await namesOf(fixture)).toEqual([]);
   });
 
+  test('are forgotten when the kind of the owned objects is dropped', async () => {
+    const fixture = await rollUpWorld({ promotes: true });
+    await fixture.sync(widgets, [made({ name: 'app', uid: 'u-app' })]);
+    await fixture.sync(parts, [made({ name: 'b', metadata: owners('u-app'), ...withHealth['Failed'] })]);
+    expect(await namesOf(fixture)).toEqual(['app']);
+    settle(fixture);
+    const dropped = fixture.writer().drop(fixture.handle(parts));
+    expect(await namesOf(fixture)).toEqual([]);
+    await dropped;
+    expect(await namesOf(fixture)).toEqual([]);
+  });
+
   test('follow an object with more owners than are told one by one', async () => {
     const fixture = await rollUpWorld({ promotes: true });
     const apps = Array.from({ length: 400 }, (_, index) => made({ name: `app${index}`, uid: `u-${index}` }));

@@ -1,11 +1,13 @@
 /**
  * The playground's examples for one generation. The page opens the first one in a tab and offers all of them in a panel.
  *
- * The first example has rows on every cluster that has objects:
+ * The first example has rows on every cluster that has objects. It is the first of these that there is:
  *
- *   the first written example about custom resources that the generation can answer: on the demo world, the app store
- *   otherwise a custom resource with its objects of another custom resource, if both have objects
- *   otherwise the newest Pods, if there are any; then the newest Nodes; then the newest objects of the kind with the most objects
+ *   1. The first written example about custom resources that the generation can answer. On the demo world, this is the app store.
+ *   2. A custom resource with its objects of another custom resource, if both have objects.
+ *   3. The newest Pods.
+ *   4. The newest Nodes.
+ *   5. The newest objects of the kind with the most objects.
  *
  * A written example stands as it is if the generation can answer it: its document is valid, and every kind that it names is served.
  * Otherwise a document of the same sort, made from a kind of the catalog, takes its place.

@@ -11,7 +11,8 @@
  * objects go. An object that owns more than `mostOwned` objects has no stored severity.
  */
 import type { Database } from '../sqlite/database.ts';
-import { deepestOwned, isPublishedOfAny, ownedTreeSql } from '../types/owned-tree.ts';
+import { deepestOwned, ownedTreeSql } from '../types/owned-tree.ts';
+import { isPublishedOfAny } from '../types/published.ts';
 import { raw, sql } from '../types/sql.ts';
 import type { RunningTransaction } from './place-rows.ts';
 
@@ -76,6 +77,7 @@ export class RolledUpRows {
     this.add(id, kindId);
   }
 
+  /** Call when an object goes, after `changed`. */
   remove(id: number): void {
     if (this.#filled.size > 0) this.#database.statement('DELETE FROM rolled_up WHERE id = ?').run(id);
   }
@@ -117,7 +119,7 @@ export class RolledUpRows {
     for (const owner of owners) forget.run(owner);
   }
 
-  /** Call when rowsets are published or no longer published. Inside a transaction. */
+  /** Call when a rowset is published or no longer published. Inside a transaction. */
   forgetAll(): void {
     if (this.#filled.size === 0) return;
     this.#database.statement('DELETE FROM rolled_up').run();

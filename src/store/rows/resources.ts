@@ -9,7 +9,7 @@ import type { Logger } from '../../base/log.ts';
 import { type DescribedRelation, placesOf } from '../../catalog/relations/described-relation.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { type Resource, resourceKey } from '../../catalog/resources/resource.ts';
-import type { PlaceRows } from '../relations/place-rows.ts';
+import type { RelationRows } from '../relations/relation-rows.ts';
 import type { PathUse, PromotionOutcome } from '../types/kind-layout.ts';
 import { idleStatus, type ResourceHandle, type ResourceState } from '../types/progress.ts';
 import { forget } from './object-counts.ts';
@@ -32,13 +32,13 @@ export const mostKindsThatCame = 10_000;
 export class Resources {
   readonly #session: WriteSession;
   readonly #promotions: Promotions;
-  readonly #places: PlaceRows;
+  readonly #relations: RelationRows;
   readonly #kinds = new Map<string, StoredKind>();
   readonly #resources = new Map<number, StoredResource>();
 
-  constructor(session: WriteSession, places: PlaceRows, log: Logger, configured: readonly string[]) {
+  constructor(session: WriteSession, relations: RelationRows, log: Logger, configured: readonly string[]) {
     this.#session = session;
-    this.#places = places;
+    this.#relations = relations;
     this.#promotions = new Promotions(session.database, log, configured);
     this.#load();
   }
@@ -173,6 +173,7 @@ export class Resources {
     database
       .statement('UPDATE resource SET rowset = NULL, last_rv = NULL, synced = 0, objects = 0 WHERE id = ?')
       .run(resource.handle.id);
+    this.#relations.rolledUp.forgetAll();
     Object.assign(resource, { rowset: null, lastResourceVersion: null, synced: false, objects: 0 });
   }
 
@@ -304,7 +305,7 @@ export class Resources {
       .statement(`SELECT coalesce(json_extract(json, '$.relations'), '[]') FROM description WHERE kind = ?`)
       .all(kind.id);
     const relations = rows.flatMap(([json]) => JSON.parse(String(json)) as readonly DescribedRelation[]);
-    this.#places.assign(kind.id, placesOf(relations), this.#hasRows(kind));
+    this.#relations.places.assign(kind.id, placesOf(relations), this.#hasRows(kind));
   }
 
   /** Notes changed rules of the health: housekeeping computes the health of the kind's objects again. */

@@ -105,8 +105,8 @@ export const schemaStatements: readonly string[] = [
   `CREATE TABLE rolled_up (id INTEGER PRIMARY KEY, severity INTEGER)`,
   `CREATE INDEX rolled_up_open ON rolled_up (id) WHERE severity IS NULL`,
 
-  // References by name (src/store/relations). A target is an object that others mention, whether or not it exists: `named` is its group
-  // and Kind, `namespace` the stated one or that of the referring object. Targets keep their id until nothing mentions them.
+  // References by name (src/store/relations). A target is an object that others mention. It need not exist. `named` is its group and
+  // Kind. `namespace` is the stated one, or that of the referring object. Targets keep their id until nothing mentions them.
   `CREATE TABLE named_kind (id INTEGER PRIMARY KEY, grp TEXT NOT NULL, kind TEXT NOT NULL, UNIQUE (grp, kind))`,
   `CREATE TABLE target (
      id INTEGER PRIMARY KEY, named INTEGER NOT NULL, cluster TEXT NOT NULL, name TEXT NOT NULL, namespace TEXT NOT NULL,

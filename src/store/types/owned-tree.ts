@@ -16,12 +16,6 @@ export const ownedStep = raw(`FROM tree AS t CROSS JOIN edge AS e ON e.owner_uid
   CROSS JOIN object AS o ON o.id = e.id AND +o.cluster = t.cluster
   WHERE t.depth < ${deepestOwned} AND t.uid <> '' AND (t.namespace = '' OR +o.namespace = t.namespace)`);
 
-/** The condition that a row of `object` is published, for rows of any kind. @param o the alias of the row. */
-export function isPublishedOfAny(o: Fragment): Fragment {
-  return sql`EXISTS (SELECT 1 FROM resource AS published
-    WHERE published.cluster = ${o}.cluster AND published.kind = ${o}.kind AND published.rowset = ${o}.rowset AND published.synced = 1)`;
-}
-
 /** The severity of a HealthStatus. @param status SQL text of a column */
 export function severitySql(status: string): string {
   return `CASE ${status} ${bySeverity.map((each, severity) => `WHEN '${each}' THEN ${severity}`).join(' ')} END`;

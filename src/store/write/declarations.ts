@@ -94,13 +94,12 @@ export class Declarations {
 
   /** See Writer.declare. When a path is newly redacted, the stored bodies are unpublished and bodies in the log are removed. */
   declare(described: DescribedResource, namespace: string): ResourceHandle {
-    const { log, relations, resources } = this.#context;
+    const { log, resources } = this.#context;
     const resource = resources.declare(described, namespace, (changed) => {
       if (changed.synced) this.#logReset(changed);
       log.forgetBodies(changed.kind.id, changed.handle.cluster);
       this.#progress.forget(changed);
       resources.unpublish(changed);
-      relations.rolledUp.forgetAll();
     });
     return resource.handle;
   }
@@ -134,11 +133,10 @@ export class Declarations {
 
   /** Inside a transaction. */
   #remove(resource: StoredResource): void {
-    const { relations, resources } = this.#context;
+    const { resources } = this.#context;
     if (resource.synced) this.#logReset(resource);
     this.#progress.forget(resource);
     resources.unpublish(resource);
-    relations.rolledUp.forgetAll();
     resources.remove(resource);
   }
 
