@@ -1,6 +1,6 @@
 /**
- * The workloads of the demo world, as after weeks of operation: Deployments with their ReplicaSets and Pods, StatefulSets with
- * claims, DaemonSets, and CronJobs with their Jobs. Names and labels are those that the controllers give, and each Pod has
+ * The workloads of the demo world, as after weeks of operation. They are Deployments with ReplicaSets and Pods, StatefulSets with claims,
+ * DaemonSets, and CronJobs with Jobs. Names and labels are those that the controllers give, and each Pod has
  * a node. The controllers therefore change nothing at first.
  */
 

@@ -5,8 +5,8 @@
  * what follows from the rest: Endpoints, budgets, quotas, volumes. From then on the world reacts to changes: a scaled Deployment
  * gets its pods. With `churn`, objects also change by themselves. The same seed and clock give the same content.
  *
- * Every reference resolves, the requests on a node fit on it, and every status is true; only the namespace `sandbox` has references
- * to what does not exist (demo-sandbox.ts). One application is broken: the CloudManager us-east (demo-customs.ts).
+ * Every reference resolves, the requests on a node fit on it, and every status is true. Only the namespace `sandbox` has references to
+ * objects that do not exist (demo-sandbox.ts). One application is broken: the CloudManager us-east (demo-customs.ts).
  * demo-invariants.test.ts checks this, also after much churn.
  */
 import type { Clock, Random } from '../../src/base/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * The operation of a request of GraphiQL. It is read from the document, because right after a change of tabs GraphiQL still passes the
- * name and the syntax tree of the previous tab's operation.
+ * The operation of a request of GraphiQL. It is read from the document. Right after a change of tabs, GraphiQL still passes the name and
+ * the syntax tree of the previous tab's operation.
  */
 import { tokensOf } from './tokens.ts';
 

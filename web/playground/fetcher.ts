@@ -1,6 +1,6 @@
 /**
- * Sends the requests of GraphiQL: queries over HTTP, subscriptions and live queries over WebSocket. The document is sent as it is written, so the gateway
- * reports its syntax errors. The token of the caller goes with each request, unless the header editor has an Authorization header.
+ * Sends the requests of GraphiQL: queries over HTTP, subscriptions and live queries over WebSocket. The document is sent as it is written,
+ * so the gateway reports its syntax errors. The token of the caller goes with each request, unless the header editor has an Authorization header.
  */
 import { createClient } from 'graphql-ws/client';
 import { chosenOperation } from './chosen-operation.ts';
