@@ -13,6 +13,7 @@ import { bodyTest } from '../health/declared-rule.ts';
 import type { Health } from '../health/health-status.ts';
 import { scalarText, valueAt, valuesAt } from '../paths/value-at.ts';
 import { type ListFold, type Path, parsePath, pathOf } from '../tree/path.ts';
+import { plainNumber } from '../values/decimal.ts';
 import { recordOf } from '../values/displayed-value.ts';
 import { foldValues } from '../values/fold-values.ts';
 import { rawJson } from '../values/raw-json.ts';
@@ -121,7 +122,8 @@ function folded(fold: ListFold, type: Column['type'], values: readonly unknown[]
 
 /** The type in which values are added up where a text is wanted: whole numbers lose no digits. */
 function summableType(values: readonly unknown[]): 'Int64' | 'Float' {
-  return values.every((value) => convert('Int64', value) !== undefined) ? 'Int64' : 'Float';
+  // Digits beyond 64 bits are converted, and have no key.
+  return values.every((value) => orderKey('Int64', convert('Int64', value)) !== null) ? 'Int64' : 'Float';
 }
 
 /** The value as the column's type has it; undefined for one that does not fit. */
@@ -143,7 +145,7 @@ function convert(type: Column['type'], value: unknown): unknown {
     case 'Int64':
       return /^-?(0|[1-9][0-9]{0,18})$/.test(text) ? rawJson(text) : undefined;
     case 'Float':
-      return typeof value === 'string' && /^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$/.test(text) ? Number(text) : value;
+      return typeof value === 'string' ? (plainNumber(text) ?? value) : value;
     case 'Quantity':
     case 'DateTime':
     case 'Duration':

@@ -155,6 +155,8 @@ describe('values become the type of their column', () => {
     ['String', { concat: ['sum(spec.list[])', { value: ' GB' }] }, [0.5, 2], '2.5 GB'],
     ['String', { concat: ['sum(spec.list[])'] }, ['9007199254740993', 'x'], '9007199254740992'],
     ['String', { concat: ['sum(spec.list[])'] }, ['9007199254740993'], '9007199254740993'],
+    ['Int64', { concat: ['sum(spec.list[])'] }, ['9223372036854775808'], undefined],
+    ['String', { concat: ['sum(spec.list[])'] }, ['9223372036854775808', '1'], '9223372036854776000'],
   ])('%s from %j: the values of a list are converted as others are', (type, source, list, wanted) => {
     expect(derived(type, source, { spec: { list } })).toBe(wanted);
   });

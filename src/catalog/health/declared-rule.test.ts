@@ -44,6 +44,16 @@ describe('a declared rule', () => {
       { spec: { replicas: 3 }, status: { ready: 2, health: 'ok' } },
       ['InProgress', 'LessReady', null],
     ],
+    [
+      'a text that writes a number is that number',
+      { spec: { replicas: '3' }, status: { ready: '2e0' } },
+      ['InProgress', 'LessReady', null],
+    ],
+    [
+      'a text that is no number is 0',
+      { spec: { replicas: 1 }, status: { ready: ' 7' } },
+      ['InProgress', 'LessReady', null],
+    ],
     ['an absent number is 0', { spec: { replicas: 1 } }, ['InProgress', 'LessReady', null]],
     [
       'a path through a list',

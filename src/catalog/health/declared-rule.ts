@@ -9,6 +9,7 @@
 
 import { scalarText, valuesAt } from '../paths/value-at.ts';
 import { type Path, parsePath } from '../tree/path.ts';
+import { plainNumber } from '../values/decimal.ts';
 import type { DeclaredHealth, HealthCase, HealthTest } from './declared-health.ts';
 import { type Condition, type Finding, finding } from './health-status.ts';
 
@@ -170,6 +171,5 @@ export function reasonWord(text: string): string {
 }
 
 function numberOf(values: readonly unknown[]): number {
-  const number = Number(scalarText(values[0]) ?? 0);
-  return Number.isNaN(number) ? 0 : number;
+  return plainNumber(textOf(values[0])) ?? 0;
 }

@@ -114,3 +114,10 @@ function complement(digits: string): string {
   for (let i = 0; i < digits.length; i++) text += 57 - digits.charCodeAt(i);
   return text;
 }
+
+const plainPattern = /^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$/;
+
+/** The number that a text writes in decimal digits, `-1.5e3`. Null for any other text, such as one with blanks around the digits. */
+export function plainNumber(text: string): number | null {
+  return plainPattern.test(text) ? Number(text) : null;
+}
