@@ -192,7 +192,8 @@ class Oracle:
         try:
             result = compare()
             self.counts["late"] += 1
-            print(f"late: {first.what}", file=sys.stderr)
+            late = {"caller": asked.user.name, "kind": asked.kind["name"], "what": first.what, "question": asked.question}
+            print(f"late: {json.dumps(late, ensure_ascii=False)}\n  expected {shown(first.expected)}\n  got {shown(first.got)}", file=sys.stderr)
             return result
         except Mismatch as mismatch:
             self.mismatch(asked.kind, asked.user, asked.question, mismatch)
