@@ -5,7 +5,12 @@
  *   -> appinstances.abstract: all of east/redises, the namespace a of east/mysqls
  *
  * A caller who may see some members sees their rows, and `scope` of the list names the others.
+ *
+ * A member whose columns lead to other kinds has two parts with the same objects: one with the values of these kinds, one without. A caller
+ * sees the first if they may get all objects that the columns may lead to, and otherwise the second. So no filter, order or count tells of
+ * a value that the caller may not see.
  */
+import { type MemberPart, memberCluster, type RelatedKind } from '../catalog/abstract/abstract-kind.ts';
 import type { Rights } from './rights.ts';
 import {
   type Access,
@@ -19,19 +24,16 @@ import {
 } from './scope.ts';
 
 /** One member in one cluster. */
-export interface MemberPart {
+export interface NamedPart extends MemberPart {
   /** The `cluster` in the identity of its objects of the abstract kind. */
   readonly part: string;
-  readonly cluster: string;
-  /** resourceKey of the member. */
-  readonly member: string;
 }
 
 /**
  * The same rights, and those to abstract kinds.
  * @param partsOf the members of an abstract kind by its resourceKey; null for any other kind
  */
-export function withAbstractKinds(rights: Rights, partsOf: (key: string) => readonly MemberPart[] | null): Rights {
+export function withAbstractKinds(rights: Rights, partsOf: (key: string) => readonly NamedPart[] | null): Rights {
   const known = new WeakMap<Scopes, Scopes>();
   const inner = new WeakMap<Scopes, Scopes>();
   const widened = (scopes: Scopes): Scopes => {
@@ -59,8 +61,8 @@ export function withAbstractKinds(rights: Rights, partsOf: (key: string) => read
   };
 }
 
-function widen(scopes: Scopes, partsOf: (key: string) => readonly MemberPart[] | null): Scopes {
-  const made = new Map<string, { readonly parts: readonly MemberPart[]; readonly scope: Scope }>();
+function widen(scopes: Scopes, partsOf: (key: string) => readonly NamedPart[] | null): Scopes {
+  const made = new Map<string, { readonly parts: readonly NamedPart[]; readonly scope: Scope }>();
   const want = scopes.want?.bind(scopes);
   return {
     ...scopes,
@@ -70,7 +72,13 @@ function widen(scopes: Scopes, partsOf: (key: string) => readonly MemberPart[] |
           want: (key, access, clusters, rows) => {
             const parts = partsOf(key);
             if (parts === null) want(key, access, clusters, rows);
-            else for (const { cluster, member } of parts) want(member, access, [cluster], rows);
+            else {
+              for (const { cluster, member, related } of parts) {
+                want(member, access, [cluster], rows);
+                for (const { key: of, isNear } of related)
+                  want(of, 'get', [cluster], { namespace: isNear ? rows.namespace : '', name: '' });
+              }
+            }
           },
         }),
     of(key, access = 'list') {
@@ -86,15 +94,36 @@ function widen(scopes: Scopes, partsOf: (key: string) => readonly MemberPart[] |
   };
 }
 
-function scopeOf(scopes: Scopes, parts: readonly MemberPart[], access: Access): Scope {
+function scopeOf(scopes: Scopes, parts: readonly NamedPart[], access: Access): Scope {
   const clusters = new Map<string, ClusterScope>();
+  const twice = new Set(
+    parts.flatMap(({ related, cluster, member }) => (related.length > 0 ? [`${cluster}/${member}`] : [])),
+  );
+  const isTwice = ({ cluster, member }: MemberPart): boolean => twice.has(`${cluster}/${member}`);
   let isWhole = true;
-  for (const { part, cluster, member } of parts) {
+  for (const each of parts) {
+    const { part, cluster, member, related } = each;
     const scope = scopes.of(member, access);
-    isWhole &&= scope.rows === 'all';
+    isWhole &&= scope.rows === 'all' && !isTwice(each);
     const visible = partIn(scope, cluster);
-    if (visible !== null) clusters.set(part, visible);
+    if (visible === null || (related.length > 0 && !seesRelated(scopes, cluster, visible, related))) continue;
+    clusters.set(part, visible);
+  }
+  for (const { part, cluster, member, related } of parts) {
+    // The part with the values takes the place of the one without.
+    if (related.length > 0 && clusters.has(part)) clusters.delete(memberCluster(cluster, member));
   }
   if (isWhole && parts.length > 0) return allRows;
   return clusters.size === 0 ? noRows : { rows: 'some', clusters };
+}
+
+/** May the caller get all objects to which columns of the visible objects may lead? */
+function seesRelated(scopes: Scopes, cluster: string, visible: ClusterScope, related: readonly RelatedKind[]): boolean {
+  return related.every(({ key, isNear }) => {
+    const of = partIn(scopes.of(key, 'get'), cluster);
+    if (of === null || of === 'all') return of === 'all';
+    if (!isNear || visible === 'all') return false;
+    const namespaces = [...visible.namespaces, ...visible.names.keys()];
+    return namespaces.every((namespace) => of.namespaces.has(namespace));
+  });
 }

@@ -215,6 +215,7 @@ function openIngest(
     redact: config.redact,
     relations: relationTexts(config),
     healthRules: healthDocuments(config),
+    restrictedCallers: acceptedCredentials(config).length > 0,
     ...(abstractKinds === null ? {} : { abstractKinds: abstractKinds.document }),
     logLevel: config.logLevel,
     ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),

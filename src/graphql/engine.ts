@@ -5,7 +5,7 @@
  * is swapped. Queries in flight keep their first generation; subscriptions continue on the next one (generation/subscribe.ts).
  */
 
-import { type MemberPart, withAbstractKinds } from '../access/abstract-rights.ts';
+import { type NamedPart, withAbstractKinds } from '../access/abstract-rights.ts';
 import { type Rights, seesEverything } from '../access/rights.ts';
 import type { Clock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
@@ -200,10 +200,10 @@ export function createEngine(options: EngineOptions): Engine {
   };
 }
 
-const partsOf = new WeakMap<CatalogKind, readonly MemberPart[]>();
+const partsOf = new WeakMap<CatalogKind, readonly NamedPart[]>();
 
 /** The members of an abstract kind; null for another kind. */
-function abstractParts(kind: CatalogKind | undefined): readonly MemberPart[] | null {
+function abstractParts(kind: CatalogKind | undefined): readonly NamedPart[] | null {
   if (kind === undefined || !isAbstract(kind)) return null;
   const known = partsOf.get(kind) ?? kind.clusters.map((part) => ({ part, ...splitMemberCluster(part) }));
   partsOf.set(kind, known);

@@ -54,7 +54,7 @@ export interface ServedKinds {
 
 /** @param kinds the served kinds of the catalog. A kind whose types could not be built is left out. */
 export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): ServedKinds {
-  const abstract = kinds.filter(isAbstract);
+  const derivedBy = derivedKinds(kinds.filter(isAbstract));
   const byKey = new Map(kinds.map((kind) => [kind.key, kind]));
   const byWord = wordsOf(kinds);
   const categories = categoriesOf(kinds, byWord);
@@ -87,10 +87,8 @@ export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): Se
       return false;
     },
     derived: (kind, { cluster, namespace, name }) => {
-      const part = memberCluster(cluster, kind.key);
-      return abstract.flatMap(({ key, clusters }) =>
-        clusters.includes(part) ? [{ cluster: part, key, namespace, name }] : [],
-      );
+      const parts = derivedBy.get(memberCluster(cluster, kind.key)) ?? [];
+      return parts.map(({ part, key }) => ({ cluster: part, key, namespace, name }));
     },
     kinds: (words) =>
       words.flatMap((word) =>
@@ -100,6 +98,17 @@ export function servedKinds(catalog: Catalog, kinds: readonly CatalogKind[]): Se
       ),
     isSet: (word) => word.includes('*') || categories.has(word),
   };
+}
+
+/** The parts of abstract kinds by the member and its cluster (memberCluster). */
+function derivedKinds(
+  abstract: readonly CatalogKind[],
+): ReadonlyMap<string, readonly { readonly part: string; readonly key: string }[]> {
+  const parts = abstract.flatMap(({ key, clusters }) => clusters.map((part) => ({ part, key })));
+  return Map.groupBy(parts, ({ part }) => {
+    const { cluster, member } = splitMemberCluster(part);
+    return memberCluster(cluster, member);
+  });
 }
 
 function wordsOf(kinds: readonly CatalogKind[]): ReadonlyMap<string, readonly CatalogKind[]> {

@@ -12,8 +12,12 @@ interface Deriving {
   stop(): Promise<void>;
 }
 
-export function deriving({ writer }: Pick<EngineFixture, 'writer'>, kinds: readonly AbstractKind[]): Deriving {
-  const abstract = new AbstractKinds({ writer: writer(), clock: systemClock, log: silentLogger });
+export function deriving(
+  { writer }: Pick<EngineFixture, 'writer'>,
+  kinds: readonly AbstractKind[],
+  isRestricted = false,
+): Deriving {
+  const abstract = new AbstractKinds({ writer: writer(), clock: systemClock, log: silentLogger, isRestricted });
   abstract.declare(kinds);
   const unheard = writer().onCommit(({ kindIds }) => abstract.wake(kindIds, false));
   const end = new AbortController();

@@ -55,17 +55,41 @@ export interface AbstractKind {
   readonly members: readonly Member[];
 }
 
-/**
- * The `cluster` in the identity of an object of an abstract kind. Objects of two members may have the same name.
- *
- *   east, redises.cache.example.com   ->   east/redises.cache.example.com
- */
-export function memberCluster(cluster: string, resource: string): string {
-  return `${cluster}/${resource}`;
+/** A kind that columns of a member lead to. */
+export interface RelatedKind {
+  /** resourceKey. */
+  readonly key: string;
+  /** The related objects are in the namespace of the member's object. */
+  readonly isNear: boolean;
 }
 
-/** Reverses `memberCluster`. A resource has no slash; the name of a cluster may have one. */
-export function splitMemberCluster(text: string): { readonly cluster: string; readonly member: string } {
+/** The objects of one member in one cluster. */
+export interface MemberPart {
+  readonly cluster: string;
+  /** resourceKey of the member. */
+  readonly member: string;
+  /** The kinds whose values the objects have. */
+  readonly related: readonly RelatedKind[];
+}
+
+/**
+ * The `cluster` in the identity of an object of an abstract kind. Objects of two members may have the same name. A member with columns that
+ * lead to other kinds has its objects twice: with those values, for callers who may see these kinds, and without.
+ *
+ *   east, redises.cache.example.com                                  ->   east/redises.cache.example.com
+ *   east, redises.cache.example.com, configmaps (near) and nodes     ->   east/redises.cache.example.com+configmaps+nodes*
+ */
+export function memberCluster(cluster: string, resource: string, related: readonly RelatedKind[] = []): string {
+  return `${cluster}/${resource}${related.map(({ key, isNear }) => `+${key}${isNear ? '' : '*'}`).join('')}`;
+}
+
+/** Reverses `memberCluster`. The key of a resource has no slash, `+` or `*`; the name of a cluster may have a slash. */
+export function splitMemberCluster(text: string): MemberPart {
   const at = text.lastIndexOf('/');
-  return { cluster: text.slice(0, at), member: text.slice(at + 1) };
+  const [member = '', ...related] = text.slice(at + 1).split('+');
+  return {
+    cluster: text.slice(0, at),
+    member,
+    related: related.map((each) => ({ key: each.replace('*', ''), isNear: !each.endsWith('*') })),
+  };
 }

@@ -20,6 +20,7 @@ import { rawJson } from '../values/raw-json.ts';
 import { isSummable } from '../values/tally.ts';
 import { orderKey } from '../values/values.ts';
 import type { AbstractKind, Column, Member, Source } from './abstract-kind.ts';
+import { throughRelation } from './related-columns.ts';
 
 /** An object of the store. */
 interface MemberObject {
@@ -27,13 +28,22 @@ interface MemberObject {
   /** A result of parseExact. */
   readonly body: unknown;
   readonly health: Health;
+  /** The body of the object to which a to-one relation leads; undefined if there is none. Absent: no object is known. */
+  readonly related?: (relation: string) => unknown;
 }
 
 /** Makes the objects of one member; null for an object that its conditions leave out. */
 export type Derive = (object: MemberObject) => Readonly<Record<string, unknown>> | null;
 
-/** What makes the objects of an abstract kind from those of this member. Paths are parsed once. */
-export function deriverOf({ type, columns }: Pick<AbstractKind, 'type' | 'columns'>, member: Member): Derive {
+/**
+ * What makes the objects of an abstract kind from those of this member. Paths are parsed once.
+ * @param leads the names of the relations that columns go through
+ */
+export function deriverOf(
+  { type, columns }: Pick<AbstractKind, 'type' | 'columns'>,
+  member: Member,
+  leads: ReadonlySet<string> = new Set(),
+): Derive {
   const fits = bodyTest(member.where);
   const selector =
     member.labels === undefined
@@ -41,9 +51,10 @@ export function deriverOf({ type, columns }: Pick<AbstractKind, 'type' | 'column
       : readSelector({ path: parsePath('labels'), form: 'labelSelector', empty: 'all' }, { labels: member.labels });
   const values = columns.flatMap((column) => {
     const source = member.columns[column.name];
-    return source === undefined ? [] : [{ column, read: readerOf(source, column.type) }];
+    return source === undefined ? [] : [{ column, read: readerOf(source, column.type, leads) }];
   });
-  return ({ cluster, body, health }) => {
+  return (object) => {
+    const { cluster, body, health } = object;
     if (!fits(body)) return null;
     const metadata = recordOf(valueAt(body, metadataPath)) ?? {};
     if (selector !== null && !selects(selector, recordOf(metadata['labels']) ?? {})) return null;
@@ -58,7 +69,7 @@ export function deriverOf({ type, columns }: Pick<AbstractKind, 'type' | 'column
       health: { status, reason, message, source },
     };
     for (const { column, read } of values) {
-      const value = fitted(column, read(body));
+      const value = fitted(column, read(object));
       if (value !== undefined) derived[column.name] = value;
     }
     return derived;
@@ -69,31 +80,27 @@ export function deriverOf({ type, columns }: Pick<AbstractKind, 'type' | 'column
 const mostText = 4096;
 const metadataPath: Path = pathOf([{ kind: 'field', name: 'metadata' }]);
 
-type Read = (body: unknown) => unknown;
+type Read = (object: MemberObject) => unknown;
 
-function readerOf(source: Source, type: Column['type']): Read {
-  if ('path' in source) {
-    const path = parsePath(source.path);
-    const { fold } = path;
-    return fold === undefined ? (body) => valueAt(body, path) : (body) => folded(fold, type, valuesAt(body, path));
-  }
+function readerOf(source: Source, type: Column['type'], leads: ReadonlySet<string>): Read {
+  if ('path' in source) return pathReader(parsePath(source.path), type, leads);
   if ('value' in source) return () => source.value;
   if ('firstOf' in source) {
-    const all = source.firstOf.map((each) => readerOf(each, type));
-    return (body) => {
+    const all = source.firstOf.map((each) => readerOf(each, type, leads));
+    return (object) => {
       for (const read of all) {
-        const value = read(body);
+        const value = read(object);
         if (value !== undefined && value !== null) return value;
       }
       return undefined;
     };
   }
   if ('concat' in source) {
-    const all = source.concat.map((each) => readerOf(each, 'String'));
-    return (body) => {
+    const all = source.concat.map((each) => readerOf(each, 'String', leads));
+    return (object) => {
       let joined = '';
       for (const read of all) {
-        const text = scalarText(read(body));
+        const text = scalarText(read(object));
         if (text === null || joined.length + text.length > mostText) return undefined;
         joined += text;
       }
@@ -101,12 +108,28 @@ function readerOf(source: Source, type: Column['type']): Read {
     };
   }
   const { map, otherwise } = source;
-  const read = readerOf(source.of, 'String');
-  return (body) => {
-    const text = scalarText(read(body))?.toLowerCase();
+  const read = readerOf(source.of, 'String', leads);
+  return (object) => {
+    const text = scalarText(read(object))?.toLowerCase();
     if (text === undefined) return undefined;
     return Object.hasOwn(map, text) ? map[text] : otherwise;
   };
+}
+
+function pathReader(path: Path, type: Column['type'], leads: ReadonlySet<string>): Read {
+  const { fold } = path;
+  const through = throughRelation(path);
+  if (through !== null && leads.has(through.relation)) {
+    const read = pathReader(through.rest, type, new Set());
+    return (object) => {
+      const body = object.related?.(through.relation);
+      // No object has no values, not even a number of them.
+      return body === undefined ? undefined : read({ ...object, body });
+    };
+  }
+  return fold === undefined
+    ? ({ body }) => valueAt(body, path)
+    : ({ body }) => folded(fold, type, valuesAt(body, path));
 }
 
 /** What the values of a list come to. Each is converted as the value of a column would be. */

@@ -4,9 +4,18 @@ import { namesOf } from '../names/kind-names.ts';
 import type { DescribedResource } from '../resources/catalog.ts';
 import { resourceKey } from '../resources/resource.ts';
 import type { Field } from '../tree/field-tree.ts';
+import { joinPaths, parsePath, pathOf } from '../tree/path.ts';
 import { objectMetaKey, sharedShapes } from '../tree/shared-shapes.ts';
 import { hashText, structureHash } from '../tree/structure-hash.ts';
-import { type AbstractKind, type Column, type Member, memberCluster } from './abstract-kind.ts';
+import {
+  type AbstractKind,
+  type Column,
+  type Member,
+  type MemberPart,
+  memberCluster,
+  type RelatedKind,
+} from './abstract-kind.ts';
+import type { Lead } from './related-columns.ts';
 
 /** Columns that every abstract kind has. */
 const own: readonly Column[] = [
@@ -30,15 +39,42 @@ function pluralOf({ name, type }: Pick<AbstractKind, 'name' | 'type'>): string {
   return namesOf({ group: abstractGroup, kind: type, plural }).list === name ? plural : name;
 }
 
+/** What an object of an abstract kind in one cluster is made from. */
+interface DescribedPart {
+  readonly cluster: string;
+  /** See redactedOfPart. */
+  readonly redacted: readonly string[];
+  /** The kinds whose values its columns have; absent: none. */
+  readonly related?: readonly RelatedKind[];
+  /** The relations that the columns go through; absent: none. */
+  readonly leads?: readonly Lead[];
+}
+
 /**
- * @param redacted the redacted paths of the member. A path that is redacted later may be the source of a column, so the stored objects are
- *   removed as those of the member are.
+ * The redacted paths of what the objects of a part are made from. A path that is redacted later may be the source of a column, so the stored
+ * objects are removed as those of the member are.
+ * @param redactedOf by resourceKey
  */
+export function redactedOfPart(
+  { member, related }: Pick<MemberPart, 'member' | 'related'>,
+  redactedOf: (key: string) => readonly string[],
+): readonly string[] {
+  // A path that no object of an abstract kind has.
+  const below = (key: string, path: string): string =>
+    joinPaths(
+      pathOf([
+        { kind: 'key', key },
+        { kind: 'field', name: 'related' },
+      ]),
+      parsePath(path),
+    ).text;
+  return [...redactedOf(member), ...related.flatMap(({ key }) => redactedOf(key).map((path) => below(key, path)))];
+}
+
 export function describeAbstractKind(
   kind: AbstractKind,
-  cluster: string,
   member: Member,
-  redacted: readonly string[],
+  { cluster, redacted, related = [], leads = [] }: DescribedPart,
 ): DescribedResource {
   const { type, description, columns } = kind;
   const fields = [
@@ -54,7 +90,7 @@ export function describeAbstractKind(
   const root = type;
   const tree = { root, shapes: { [root]: { key: root, path: [], fields }, ...Object.fromEntries(sharedShapes) } };
   return {
-    cluster: memberCluster(cluster, member.resource),
+    cluster: memberCluster(cluster, member.resource, related),
     resource: {
       group: abstractGroup,
       version: 'v1',
@@ -67,8 +103,8 @@ export function describeAbstractKind(
       categories: [],
     },
     tree,
-    // Another mapping makes other objects.
-    shapeHash: hashText(`${structureHash(tree)} ${JSON.stringify([columns, member])}`),
+    // Another mapping makes other objects, and so does another declaration of a relation.
+    shapeHash: hashText(`${structureHash(tree)} ${JSON.stringify([columns, member, ...leads])}`),
     description:
       description ?? `One list over several kinds: ${kind.members.map((member) => member.resource).join(', ')}.`,
     printerColumns: columns.map((column, at) => ({
@@ -97,7 +133,7 @@ export function describeAbstractKinds(
     kind.members.flatMap((member) =>
       described
         .filter(({ resource }) => resourceKey(resource) === member.resource)
-        .map(({ cluster, redacted }) => describeAbstractKind(kind, cluster, member, redacted)),
+        .map(({ cluster, redacted }) => describeAbstractKind(kind, member, { cluster, redacted })),
     ),
   );
 }

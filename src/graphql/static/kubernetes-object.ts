@@ -17,7 +17,7 @@ import { orderKey } from '../../catalog/values/values.ts';
 import { defaultPageSize } from '../../query/plan/check-page.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import { ObjectSource } from '../../reads/lists/object-source.ts';
-import { batchedObjects } from '../../reads/lists/objects-by-identity.ts';
+import { batchedObjects, nullIfForbidden } from '../../reads/lists/objects-by-identity.ts';
 import { refuseHealth } from '../../reads/paths/kinds-path.ts';
 import { defaultOwners, loadOwned, loadOwners } from '../../reads/related/owner-relation.ts';
 import { loadRolledUpHealth, type RolledUpHealth, type RollUp } from '../../reads/related/rolled-up-health.ts';
@@ -403,8 +403,11 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
         resolve: async ({ operation, kind, row }, _args, _context, info) => {
           const projection = projectionOfObject(info, getNamedType(info.returnType));
           const objects = batchedObjects(operation, fieldPlace(info), projection);
-          const found = await Promise.all(operation.generation.derived(kind, row).map((each) => objects.load(each)));
-          return found.filter((each) => each instanceof ObjectSource);
+          // Of the two parts of a member, a caller may see one at most.
+          const parts = operation.generation
+            .derived(kind, row)
+            .map((each) => objects.load(each).catch(nullIfForbidden));
+          return (await Promise.all(parts)).filter((each) => each instanceof ObjectSource);
         },
       }),
       owners: t.field({

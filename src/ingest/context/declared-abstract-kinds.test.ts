@@ -27,7 +27,7 @@ test.each([
   const [kind] = kinds;
   const [member] = kind?.members ?? [];
   if (kind === undefined || member === undefined) throw new Error('there is a kind');
-  const { resource } = describeAbstractKind(kind, 'east', member, []);
+  const { resource } = describeAbstractKind(kind, member, { cluster: 'east', redacted: [] });
   expect(resource.plural).toBe(plural);
   expect(namesOf(resource).list).toBe(name);
 });

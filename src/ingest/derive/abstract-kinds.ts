@@ -4,10 +4,11 @@
  *   collection of a member is synced -> all its objects are derived and stored, as a first list
  *   a commit                         -> the log's entries after the position of the collection -> its changed objects are derived again
  *   RESET, or the log was cut        -> all objects again
+ *   a change of a related object     -> the objects that lead to it are derived again (related-objects.ts)
  *   a member that is gone, a kind that is not configured any more -> its collection is dropped
  *
- * There is a collection for each member and cluster. `lastResourceVersion` of the collection is its position in the change log, and the
- * resourceVersion of its objects too. So a restart continues where the process before ended.
+ * There is a collection for each member and cluster, and a second one if columns lead to other kinds (memberCluster).
+ * `lastResourceVersion` of the collection is its position in the change log. So a restart continues where the process before ended.
  * Invariant: at its position, the collection has the derived object of each object of the member that its conditions let in.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -16,21 +17,26 @@ import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { type AbstractKind, memberCluster } from '../../catalog/abstract/abstract-kind.ts';
 import { type Derive, deriverOf } from '../../catalog/abstract/derive-object.ts';
-import { abstractKey, describeAbstractKind } from '../../catalog/abstract/describe-abstract-kind.ts';
+import { abstractKey, describeAbstractKind, redactedOfPart } from '../../catalog/abstract/describe-abstract-kind.ts';
+import { type Lead, leadsOf } from '../../catalog/abstract/related-columns.ts';
 import { isAbstractKey } from '../../catalog/groups/api-group.ts';
+import { textOfKind } from '../../catalog/relations/relation.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { IncomingEvent, IncomingObject } from '../../store/types/incoming-object.ts';
-import type { MemberObject } from '../../store/types/member-reads.ts';
+import type { MemberChanges, MemberObject, ObjectName } from '../../store/types/member-reads.ts';
 import { idleStatus, type ResourceHandle } from '../../store/types/progress.ts';
 import type { Writer } from '../../store/types/writer.ts';
+import { RelatedObjects, type ServedLead } from './related-objects.ts';
 
 interface DeriverContext {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Are there callers who may not see all objects? Default: true. */
+  readonly isRestricted?: boolean;
 }
 
-/** The objects of one abstract kind that come from one member in one cluster. */
+/** The objects of one part of an abstract kind. */
 interface Collection {
   /** Its description as JSON. */
   readonly text: string;
@@ -41,11 +47,17 @@ interface Collection {
   readonly key: string;
   readonly handle: ResourceHandle;
   readonly derive: Derive;
+  /** What its columns lead to; null if none does. */
+  readonly related: RelatedObjects | null;
 }
 
 /** Objects that are derived in one piece, and entries of the log that are read at once. */
 const atOnce = 200;
 const retryMs = 5000;
+/** How long a collection waits for the references of its member to be read. */
+const referencesMs = 1000;
+/** A collection rests as long as it worked for a change of a related object, if that was longer than `least`. */
+const rest = { leastMs: 50, mostMs: 5000 } as const;
 
 export class AbstractKinds {
   readonly #context: DeriverContext;
@@ -56,6 +68,9 @@ export class AbstractKinds {
   #isIdle = false;
   /** The kinds with commits since the last look. */
   readonly #changed = new Set<number>();
+  readonly #resting = new Set<Collection>();
+  /** The kinds of collections (textOfKind), by the ids of their handles. */
+  readonly #named = new Map<number, string>();
   #woken = Promise.withResolvers<void>();
 
   constructor(context: DeriverContext) {
@@ -108,9 +123,22 @@ export class AbstractKinds {
     }
     const { members } = this.#context.writer;
     for (const collection of this.#collections) {
-      if (!all && !changed.has(members.kindId(collection.member) ?? 0)) continue;
-      while (!stop.aborted && (await this.#step(collection))) await nextTurn();
+      const keys = [collection.member, ...(collection.related?.kinds ?? []).map(({ key }) => key)];
+      if (!all && !keys.some((key) => changed.has(members.kindId(key) ?? 0))) continue;
+      while (!stop.aborted && !this.#resting.has(collection) && (await this.#step(collection, stop))) await nextTurn();
     }
+  }
+
+  /** The collection is looked at again after this time. */
+  #rest(collection: Collection, ms: number, stop: AbortSignal): void {
+    const { clock, writer } = this.#context;
+    this.#resting.add(collection);
+    const end = (): void => {
+      this.#resting.delete(collection);
+      this.#changed.add(writer.members.kindId(collection.member) ?? 0);
+      this.#woken.resolve();
+    };
+    clock.sleep(ms, stop).then(end, () => {});
   }
 
   /** Declares the collections that there should be, and drops the others. */
@@ -129,18 +157,31 @@ export class AbstractKinds {
           handles.flatMap((handle) => (handle.key === member.resource ? [[handle.cluster, handle]] : [])),
         );
         for (const [cluster, of] of clusters) {
-          const described = describeAbstractKind(kind, cluster, member, writer.state(of).described.redacted);
-          const text = JSON.stringify(described);
-          wanted.push(
-            known.get(text) ?? {
-              text,
-              cluster,
-              member: member.resource,
-              key,
-              handle: writer.declare(described),
-              derive: deriverOf(kind, member),
-            },
-          );
+          const { described: origin } = writer.state(of);
+          const leads = leadsOf(member, origin);
+          const through = new Set(leads.map(({ name }) => name));
+          for (const served of this.#partsOf(this.#served(leads, cluster, handles))) {
+            const related =
+              served.length === 0 ? null : new RelatedObjects(writer.members, cluster, member.resource, served);
+            const kinds = related?.kinds ?? [];
+            const redacted = redactedOfPart({ member: member.resource, related: kinds }, (key) => {
+              const handle = handles.find((each) => each.key === key && each.cluster === cluster);
+              return handle === undefined ? [] : writer.state(handle).described.redacted;
+            });
+            const described = describeAbstractKind(kind, member, { cluster, redacted, leads: served, related: kinds });
+            const text = JSON.stringify(described);
+            wanted.push(
+              known.get(text) ?? {
+                text,
+                cluster,
+                member: member.resource,
+                key,
+                handle: writer.declare(described),
+                derive: deriverOf(kind, member, through),
+                related,
+              },
+            );
+          }
         }
       }
     }
@@ -150,36 +191,92 @@ export class AbstractKinds {
     this.#isIdle = this.#kinds.length === 0;
   }
 
-  /** One bounded step; false if the collection is in step. */
-  async #step(collection: Collection): Promise<boolean> {
+  /** The leads of each part of a member. Callers who may not see all related objects see the part without leads. */
+  #partsOf(leads: readonly ServedLead[]): readonly (readonly ServedLead[])[] {
+    return leads.length > 0 && this.#context.isRestricted !== false ? [leads, []] : [leads];
+  }
+
+  /** The leads to kinds that the cluster serves. */
+  #served(leads: readonly Lead[], cluster: string, handles: readonly ResourceHandle[]): readonly ServedLead[] {
+    if (leads.length === 0) return [];
     const { writer } = this.#context;
-    const { cluster, member, handle } = collection;
+    const kinds = new Map<string, ResourceHandle>();
+    for (const handle of handles) {
+      if (handle.cluster !== cluster || isAbstractKey(handle.key)) continue;
+      const known = this.#named.get(handle.id) ?? textOfKind(writer.state(handle).described.resource);
+      this.#named.set(handle.id, known);
+      kinds.set(known, handle);
+    }
+    return leads.flatMap((lead) => {
+      const handle = kinds.get(textOfKind(lead.to));
+      if (handle === undefined) return [];
+      const { namespaced } = writer.state(handle).described.resource;
+      return [{ ...lead, key: handle.key, namespaced }];
+    });
+  }
+
+  /** One bounded step; false if the collection is in step. */
+  async #step(collection: Collection, stop: AbortSignal): Promise<boolean> {
+    const { writer } = this.#context;
+    const { cluster, member, handle, related } = collection;
     if (!writer.members.isSynced(cluster, member)) return false;
     const { lastResourceVersion, synced, outdated } = writer.state(handle);
     const position = Number(lastResourceVersion ?? Number.NaN);
+    related?.forget();
     if (!synced || outdated || Number.isNaN(position)) {
       await this.#deriveAll(collection);
       return true;
     }
-    const changes = writer.members.changes(cluster, member, position, atOnce);
-    if (changes === null) {
+    const own = writer.members.changes(cluster, member, position, atOnce);
+    const others = related?.changes(position, atOnce) ?? [];
+    const known = others.filter((each) => each !== null);
+    if (own === null || known.length < others.length) {
       await this.#deriveAll(collection);
       return true;
     }
-    if (changes.upTo <= position) return false;
-    const version = String(changes.upTo);
-    const events = changes.names.flatMap(
-      ({ namespace, name }) => this.#eventOf(collection, namespace, name, version) ?? [],
-    );
+    const upTo = Math.min(own.upTo, ...known.map((each) => each.upTo));
+    if (upTo <= position) return false;
+    if (known.some(({ names }) => names.length > 0) && !(await this.#followRelated(collection, known, position, stop)))
+      return false;
+    const events = this.#eventsOf(collection, own.names);
     // A commit without an event would wake this loop again.
-    if (events.length === 0) writer.bookmark(handle, version);
-    else writer.apply(handle, events, version);
+    if (events.length === 0) writer.bookmark(handle, String(upTo));
+    else writer.apply(handle, events, String(upTo));
+    return true;
+  }
+
+  /**
+   * Makes the objects anew that lead to changed objects. The position stays: until all are made, a restart begins again.
+   * @returns false if it could not be done now
+   */
+  async #followRelated(
+    collection: Collection,
+    changes: readonly MemberChanges[],
+    position: number,
+    stop: AbortSignal,
+  ): Promise<boolean> {
+    const { clock, writer } = this.#context;
+    const { handle, member, related } = collection;
+    if (!writer.members.knowsReferences(member)) {
+      this.#rest(collection, referencesMs, stop);
+      return false;
+    }
+    const begun = clock.monotonic();
+    for (const names of related?.leadingTo(changes) ?? []) {
+      const events = this.#eventsOf(collection, names);
+      if (events.length > 0) writer.apply(handle, events, String(position));
+      await nextTurn();
+      if (stop.aborted) return false;
+      related?.forget();
+    }
+    const ms = clock.monotonic() - begun;
+    if (ms >= rest.leastMs) this.#rest(collection, Math.min(ms, rest.mostMs), stop);
     return true;
   }
 
   async #deriveAll(collection: Collection): Promise<void> {
     const { writer } = this.#context;
-    const { cluster, member, key, handle } = collection;
+    const { cluster, member, key, handle, related } = collection;
     const version = String(writer.revision());
     const replace = writer.replace(handle, 'compare');
     try {
@@ -198,6 +295,7 @@ export class AbstractKinds {
         if (after === null) break;
         await replace.room();
         await nextTurn();
+        related?.forget();
       }
     } catch (error) {
       replace.abort();
@@ -208,10 +306,20 @@ export class AbstractKinds {
   }
 
   /** The derived object; null for an object that its conditions leave out, and for one that cannot be derived. */
-  #incoming({ cluster, member, derive }: Collection, object: MemberObject, version: string): IncomingObject | null {
+  #incoming(
+    { cluster, member, derive, related }: Collection,
+    object: MemberObject,
+    version: string,
+  ): IncomingObject | null {
     const { namespace, name, text, uid, health } = object;
     try {
-      const derived = derive({ cluster, body: parseExact(text), health });
+      const body = parseExact(text);
+      const derived = derive({
+        cluster,
+        body,
+        health,
+        related: (relation) => related?.bodyOf(relation, body, namespace),
+      });
       if (derived === null) return null;
       return { text: JSON.stringify(derived), uid: derivedUid(cluster, uid), resourceVersion: version };
     } catch (error) {
@@ -227,6 +335,15 @@ export class AbstractKinds {
   #noteSign(handle: ResourceHandle): void {
     const { clock, writer } = this.#context;
     writer.setStatus(handle, { ...idleStatus, phase: 'WATCHING', lastSignAt: clock.now() });
+  }
+
+  /**
+   * The changes of the objects that are derived from these. Their version is the newest sequence number of the log, so that each change of an
+   * object has a higher one than the change before.
+   */
+  #eventsOf(collection: Collection, names: readonly ObjectName[]): readonly IncomingEvent[] {
+    const version = String(this.#context.writer.revision());
+    return names.flatMap(({ namespace, name }) => this.#eventOf(collection, namespace, name, version) ?? []);
   }
 
   /** The change of the derived object; null if there is none. */

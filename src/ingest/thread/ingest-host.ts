@@ -13,6 +13,7 @@ import type { Clock, Random } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { splitMemberCluster } from '../../catalog/abstract/abstract-kind.ts';
+import { redactedOfPart } from '../../catalog/abstract/describe-abstract-kind.ts';
 import { redactStored } from '../../catalog/describe/redacted-paths.ts';
 import type { RelationSet } from '../../catalog/describe/relation-set.ts';
 import { isAbstract } from '../../catalog/groups/api-group.ts';
@@ -21,6 +22,7 @@ import type { ClusterOptions, Connection } from '../../kube/client/connection.ts
 import type { RegisteredCluster } from '../../kube/discovery/cluster-secret.ts';
 import { type CommittedChanges, joinCommits } from '../../store/types/change.ts';
 import type { PathUse } from '../../store/types/kind-layout.ts';
+import type { ResourceState } from '../../store/types/progress.ts';
 import type { StoreTrouble } from '../../store/types/store-fault.ts';
 import type { StoreWriter } from '../../store/write/writer.ts';
 import { ClusterSupervisor } from '../cluster/supervisor.ts';
@@ -98,7 +100,12 @@ export class IngestHost {
     this.#healthRules = declaredHealthRules(options.healthRules ?? []);
     for (const { problems } of this.#healthRules)
       for (const problem of problems) log.error({ problem }, 'a health rule is left out');
-    this.#abstractKinds = new AbstractKinds({ writer: context.writer, clock, log });
+    this.#abstractKinds = new AbstractKinds({
+      writer: context.writer,
+      clock,
+      log,
+      isRestricted: options.restrictedCallers ?? true,
+    });
     if (options.abstractKinds !== undefined) this.declareAbstractKinds(options.abstractKinds);
     this.#started = options.clusters.map((cluster) => this.#supervisorOf(cluster));
     this.#awaitsRegistration = options.awaitsRegistration ?? false;
@@ -189,11 +196,15 @@ export class IngestHost {
     // What was derived from a path that is redacted now goes too.
     for (const { described, handle } of states) {
       if (!isAbstract(described)) continue;
-      const { cluster, member } = splitMemberCluster(handle.cluster);
-      const of = states.find((state) => state.handle.cluster === cluster && state.handle.key === member);
-      if (of === undefined) continue;
-      const { redacted } = writer.state(of.handle).described;
-      writer.declare({ ...described, redacted }, handle.namespace);
+      const { cluster, ...part } = splitMemberCluster(handle.cluster);
+      const find = (key: string): ResourceState | undefined =>
+        states.find((state) => state.handle.cluster === cluster && state.handle.key === key);
+      if (find(part.member) === undefined) continue;
+      const redactedOf = (key: string): readonly string[] => {
+        const of = find(key);
+        return of === undefined ? [] : writer.state(of.handle).described.redacted;
+      };
+      writer.declare({ ...described, redacted: redactedOfPart(part, redactedOf) }, handle.namespace);
     }
   }
 

@@ -45,6 +45,8 @@ export interface IngestOptions extends Selection {
   readonly healthRules?: readonly HealthDocument[];
   /** The abstract kinds; absent: none. */
   readonly abstractKinds?: AbstractKindsDocument;
+  /** Are there callers who may not see all objects? Default: true. */
+  readonly restrictedCallers?: boolean;
   /** The declared relations; absent: none. */
   readonly relations?: RelationTexts;
   /** Parses large lists in a separate thread; default: with more than one processor. */

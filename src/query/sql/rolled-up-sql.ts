@@ -49,8 +49,9 @@ function belowObject(view: View, row: Fragment): Fragment {
 /** The same for the object from which a row of an abstract kind was derived. The row's cluster is that of `memberCluster`. */
 function belowMember(view: View, row: Fragment, member: Fragment): Fragment {
   const start = sql`rtrim(${row}.cluster, replace(${row}.cluster, '/', ''))`;
+  const part = sql`substr(${row}.cluster, length(${start}) + 1)`;
   return sql`coalesce((SELECT ${belowObject(view, member)} FROM object AS ${member}
-    WHERE ${member}.kind = (SELECT id FROM kind WHERE key = substr(${row}.cluster, length(${start}) + 1))
+    WHERE ${member}.kind = (SELECT id FROM kind WHERE key = substr(${part}, 1, instr(${part} || '+', '+') - 1))
       AND ${member}.cluster = substr(${start}, 1, length(${start}) - 1)
       AND ${member}.namespace = ${row}.namespace AND ${member}.name = ${row}.name AND ${isPublishedOfAny(member)} LIMIT 1), 0)`;
 }

@@ -12,6 +12,7 @@
  * only when one of these kinds changes.
  */
 import { type Access, noRows, type Scope, type Scopes, scopeText, unrestricted } from '../../access/scope.ts';
+import { isAbstractKey } from '../../catalog/groups/api-group.ts';
 import { type Layouts, readLayouts } from '../../store/read/layout.ts';
 import type { KindLayout, PromotedSlot, RelationPlace } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
@@ -69,6 +70,7 @@ export class View {
   readonly #kinds = new Map<string, KindView[]>();
   readonly #dependencies: Set<string>;
   #groups: readonly ScopeGroup[] | null = null;
+  #seesAll: boolean | null = null;
 
   /** @param dependencies collects the resourceKeys of the requested kinds, and `anyKind`. */
   constructor(layouts: Layouts, scopes: Scopes, dependencies: Set<string> = new Set()) {
@@ -139,9 +141,13 @@ export class View {
     return this.#groups;
   }
 
-  /** Does the caller see all objects of all kinds? Records no dependency. */
+  /** Does the caller see all objects that API servers have? Records no dependency. */
   get seesAll(): boolean {
-    return this.scopeGroups()?.every(({ scope }) => scope.rows === 'all') ?? true;
+    if (this.#scopes === unrestricted) return true;
+    this.#seesAll ??= [...this.#layouts.keys()].every(
+      (key) => isAbstractKey(key) || this.#scopes.of(key).rows === 'all',
+    );
+    return this.#seesAll;
   }
 
   #groupScopes(): readonly ScopeGroup[] {

@@ -1,5 +1,7 @@
 /** Facts of a list besides its objects: the scope of the caller, and the cursor at which a subscription continues behind it. */
 import { allRows, type ClusterScope, noRows, partIn } from '../../access/scope.ts';
+import { memberCluster, splitMemberCluster } from '../../catalog/abstract/abstract-kind.ts';
+import { isAbstractKey } from '../../catalog/groups/api-group.ts';
 import { cursorMarks, encodeLiveCursor, writeLiveCursor } from '../../live/log/live-cursor.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
@@ -15,14 +17,27 @@ export interface ConnectionScope {
   readonly names: number;
 }
 
-/** One entry for each kind and cluster of a list. @param kinds with the clusters that serve them */
+/**
+ * One entry for each kind and cluster of a list; of an abstract kind, for each member in a cluster.
+ * @param kinds with the clusters that serve them
+ */
 export function listScope(
   view: View,
   kinds: readonly { readonly key: string; readonly clusters: readonly string[] }[],
 ): readonly ConnectionScope[] {
   return kinds.flatMap(({ key, clusters }) => {
     const scope = view.scopeOf(key, 'list');
-    return clusters.map((cluster) => ({ key, cluster, ...factsOf(partIn(scope, cluster)) }));
+    const visible = clusters.map((cluster) => ({ cluster, part: partIn(scope, cluster) }));
+    if (!isAbstractKey(key)) return visible.map(({ cluster, part }) => ({ key, cluster, ...factsOf(part) }));
+    // Of the two parts of a member, a caller sees one at most.
+    const members = Map.groupBy(visible, (each) => {
+      const { cluster, member } = splitMemberCluster(each.cluster);
+      return memberCluster(cluster, member);
+    });
+    return [...members].map(([cluster, parts]) => {
+      const seen = parts.find(({ part }) => part !== null);
+      return { key, cluster, ...factsOf(seen?.part ?? null) };
+    });
   });
 }
 

@@ -1,5 +1,5 @@
 /** Reads of single objects by their identities. */
-import { PortolanError } from '../../base/errors.ts';
+import { codeOf, PortolanError } from '../../base/errors.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { refusalOfObject } from '../../operation/require-visible.ts';
 import type { Identity } from '../../query/plan/filter.ts';
@@ -77,4 +77,10 @@ export function batchedObjects(
     (lease, view, identities: readonly Identity[]) => objectsIn(operation, lease, view, identities, projection),
     encodeObjectId,
   );
+}
+
+/** Null instead of the error FORBIDDEN. @throws any other error */
+export function nullIfForbidden(error: unknown): null {
+  if (codeOf(error) === 'FORBIDDEN') return null;
+  throw error;
 }

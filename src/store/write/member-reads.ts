@@ -1,7 +1,9 @@
 /** Reads stored objects in the writer's thread: objects of abstract kinds are made from them. The rows are those of the newest commit. */
+
+import { ownedObjects, referringObjects } from '../relations/referring-objects.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 import { allHealthColumns, storedHealth } from '../types/kind-layout.ts';
-import type { MemberChanges, MemberObject, MemberReads } from '../types/member-reads.ts';
+import type { MemberChanges, MemberObject, MemberReads, NamedTarget, ObjectName } from '../types/member-reads.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 import type { SqlValue } from '../types/statement.ts';
 
@@ -64,19 +66,35 @@ export class StoredMembers implements MemberReads {
     if (Number(floor) > after) return null;
     const rows = database
       .statement(
-        'SELECT seq, type, cluster, namespace, name FROM change WHERE kind = ? AND seq > ? ORDER BY seq LIMIT +?',
+        'SELECT seq, type, cluster, namespace, name, uid FROM change WHERE kind = ? AND seq > ? ORDER BY seq LIMIT +?',
       )
       .all(kind, after, limit);
     const own = rows.filter(([, , of]) => of === cluster);
     if (own.some(([, type]) => type === 'RESET')) return null;
-    const names = new Map(
-      own.map(([, , , namespace, name]) => [
-        JSON.stringify([namespace, name]),
-        { namespace: String(namespace), name: String(name) },
-      ]),
-    );
+    const names = new Map<string, { readonly namespace: string; readonly name: string; readonly uids: string[] }>();
+    for (const [, , , namespace, name, uid] of own) {
+      const id = JSON.stringify([namespace, name]);
+      const changed = names.get(id) ?? { namespace: String(namespace), name: String(name), uids: [] };
+      if (typeof uid === 'string') changed.uids.push(uid);
+      names.set(id, changed);
+    }
     const last = rows.length === limit ? Number(rows.at(-1)?.[0]) : session.counters.revision;
     return { names: [...names.values()], upTo: last };
+  }
+
+  knowsReferences(key: string): boolean {
+    const kind = this.kindId(key);
+    return kind === null || this.#context.relations.places.fillFrom(kind) === null;
+  }
+
+  *referrers(cluster: string, key: string, target: NamedTarget): Iterable<readonly ObjectName[]> {
+    const kind = this.kindId(key);
+    if (kind !== null) yield* referringObjects(this.#context.session.database, kind, cluster, target);
+  }
+
+  *owned(key: string, uid: string): Iterable<readonly ObjectName[]> {
+    const kind = this.kindId(key);
+    if (kind !== null) yield* ownedObjects(this.#context.session.database, kind, uid);
   }
 
   kindId(key: string): number | null {
