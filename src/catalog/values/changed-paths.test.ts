@@ -27,11 +27,21 @@ test.each<[string, unknown, unknown, readonly string[]]>([
   ['sorted', { b: 1, a: 1 }, { b: 2, a: 2 }, ['a', 'b']],
   ['no object before', null, { a: 1 }, []],
 ])('%s', (_what, before, after, paths) => {
-  expect(changedPaths(before, after)).toEqual(paths);
+  expect(changedPaths(before, after, false)).toEqual(paths);
 });
 
 test('integers beyond 2^53 are compared by their digits', () => {
   const before = parseExact('{"a":9007199254740993,"b":9007199254740993}');
   const after = parseExact('{"a":9007199254740992,"b":9007199254740993}');
-  expect(changedPaths(before, after)).toEqual(['a']);
+  expect(changedPaths(before, after, false)).toEqual(['a']);
+});
+
+test('the health in the body of an object of an abstract kind is the health of paths; a field of that name is none', () => {
+  const of = (status: string) => ({ health: { status, reason: null, other: status }, list: { health: { status } } });
+  expect(changedPaths(of('Current'), of('Failed'), true)).toEqual([
+    '["health"].other',
+    'health.status',
+    'list.health.status',
+  ]);
+  expect(changedPaths(of('Current'), of('Failed'), false)).toContain('["health"].status');
 });

@@ -3,7 +3,7 @@
  *
  *   { spec: { replicas: 1, args: ["a"] } } and { spec: { replicas: 2, args: ["a", "b"] } }   ->   spec.args, spec.replicas
  */
-import { type PathStep, pathOf } from '../tree/path.ts';
+import { healthNames, type Path, type PathStep, pathOf } from '../tree/path.ts';
 import { isObject, memberOf } from './displayed-value.ts';
 import { isRawJson, rawJsonText } from './raw-json.ts';
 
@@ -19,8 +19,11 @@ function same(a: unknown, b: unknown): boolean {
   return false;
 }
 
-/** Path texts, sorted. `metadata.resourceVersion` is left out, because it always changes. Empty when a side is not an object. */
-export function changedPaths(before: unknown, after: unknown): readonly string[] {
+/**
+ * Path texts, sorted. `metadata.resourceVersion` is left out, because it always changes. Empty when a side is not an object.
+ * @param isAbstract are these objects of an abstract kind? Their health is in the body.
+ */
+export function changedPaths(before: unknown, after: unknown, isAbstract: boolean): readonly string[] {
   const found: string[] = [];
   const visit = (a: unknown, b: unknown, steps: readonly PathStep[]): void => {
     if (isObject(a) && isObject(b)) {
@@ -28,10 +31,17 @@ export function changedPaths(before: unknown, after: unknown): readonly string[]
         visit(memberOf(a, name), memberOf(b, name), [...steps, { kind: 'field', name }]);
       }
     } else if (!same(a, b)) {
-      const text = pathOf(steps).text;
+      const { text } = (isAbstract ? carriedHealth(steps) : null) ?? pathOf(steps);
       if (text !== 'metadata.resourceVersion') found.push(text);
     }
   };
   if (isObject(before) && isObject(after)) visit(before, after, []);
   return found.sort();
+}
+
+/** The path of a part of the health; null for other places. */
+function carriedHealth([first, second]: readonly PathStep[]): Path | null {
+  if (first?.kind !== 'field' || first.name !== 'health' || second?.kind !== 'field') return null;
+  const name = healthNames.find((each) => each === second.name);
+  return name === undefined ? null : pathOf([{ kind: 'health', name }]);
 }

@@ -1,4 +1,5 @@
 /** The changes that messages of a live list carry. Made once for all subscribers that need the same ones. */
+import { isAbstractKey } from '../../catalog/groups/api-group.ts';
 import type { HealthRules } from '../../catalog/health/declared-health.ts';
 import { healthOf } from '../../catalog/health/health.ts';
 import { changedPaths } from '../../catalog/values/changed-paths.ts';
@@ -35,7 +36,8 @@ export function liveChange(
     uid,
     object: type === 'REMOVED' ? null : changedRow(last, { ...identity, objectId, uid, resourceVersion, seq }, health),
     reason,
-    changedPaths: () => (type === 'MODIFIED' ? changedPaths(first.before(), last.after()) : null),
+    changedPaths: () =>
+      type === 'MODIFIED' ? changedPaths(first.before(), last.after(), isAbstractKey(identity.key)) : null,
     at: logged.at,
   };
 }

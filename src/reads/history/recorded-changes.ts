@@ -9,6 +9,7 @@
  */
 import { partIn, type Scope } from '../../access/scope.ts';
 import { PortolanError } from '../../base/errors.ts';
+import { isAbstract } from '../../catalog/groups/api-group.ts';
 import { healthOf } from '../../catalog/health/health.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { changedPaths } from '../../catalog/values/changed-paths.ts';
@@ -63,7 +64,9 @@ export class ChangeSource {
   async changedPaths(): Promise<readonly string[] | null> {
     if (this.change.type !== 'MODIFIED') return null;
     const { before, after } = await this.#bodies();
-    return before === null || after === null ? null : changedPaths(parseExact(before), parseExact(after));
+    return before === null || after === null
+      ? null
+      : changedPaths(parseExact(before), parseExact(after), isAbstract(this.kind));
   }
 
   async #bodies(): Promise<ChangedBodies> {
