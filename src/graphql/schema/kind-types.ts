@@ -21,10 +21,8 @@ import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import { shapeOf } from '../../catalog/tree/field-tree.ts';
 import type { ConnectionSource, EdgeSource } from '../../reads/lists/list-connection.ts';
 import type { ObjectSource } from '../../reads/lists/object-source.ts';
-import { batchedObjects } from '../../reads/lists/objects-by-identity.ts';
 import type { FilterTypes } from '../filter/filter-types.ts';
 import type { OperationContext } from '../generation/generation.ts';
-import { fieldPlace, projectionOfObject } from '../selection/list-selection.ts';
 import type { DefinitionTypes } from '../types/definition-types.ts';
 import type { OperationTypeName } from '../types/root-types.ts';
 import { listOf, nonNull } from '../types/type-wrappers.ts';
@@ -32,6 +30,7 @@ import { changeFields, changesFields, changesRoot } from './changes-field.ts';
 import type { KindShells, ObjectFields, RelationFields, ShellsOf } from './kind-shells.ts';
 import { listRoot } from './list-field.ts';
 import { oneRoot } from './object-field.ts';
+import { originFields } from './origin-fields.ts';
 import { relatedFilters, relationFilters } from './relation-filters.ts';
 import { isSecretData, secretDataField } from './secret-data-field.ts';
 import type { FieldConfig, ShapeTypes } from './shape-types.ts';
@@ -106,9 +105,8 @@ export function makeShells(
     description: kind.description ?? `The kind ${resource.kind} of ${apiVersionOf(resource)}.`,
     interfaces: [shared.object],
     fields: () => {
-      const own = { ...shared.objectFields, ...dataFields(kind, shapes, shared) };
-      // Relations are those of the object that it is made from.
-      if (isAbstract(kind)) return own;
+      const own = { ...shared.objectFields, ...dataFields(kind, shapes) };
+      if (isAbstract(kind)) return { ...own, ...originFields(kind, shellsOf, shared.object, shared.type) };
       return { ...own, ...without(shared.relations(kind, shellsOf, shared.type), own) };
     },
   });
@@ -171,7 +169,7 @@ export function rootsOf({ kind, object, connection, filter, changes }: KindShell
   };
 }
 
-function dataFields(kind: CatalogKind, shapes: ShapeTypes, shared: Shared): ObjectFields {
+function dataFields(kind: CatalogKind, shapes: ShapeTypes): ObjectFields {
   const fields: ObjectFields = {};
   const { tree } = kind;
   for (const field of shapeOf(tree, tree.root).fields) {
@@ -196,21 +194,7 @@ function dataFields(kind: CatalogKind, shapes: ShapeTypes, shared: Shared): Obje
       resolve: (source, args, context, info) => resolve(source.body, args, context, info),
     };
   }
-  if (isAbstract(kind)) fields['object'] = originField(shared);
   return fields;
-}
-
-/** The object that an object of an abstract kind is made from. */
-function originField({ object }: Shared): ObjectFields[string] {
-  return {
-    type: object,
-    description: 'The object that this one is made from; null if the caller may not see it.',
-    resolve: ({ operation, kind, row }, _args, _context, info) => {
-      const of = operation.generation.origin(kind, row);
-      if (of === null) return null;
-      return batchedObjects(operation, fieldPlace(info), projectionOfObject(info, object)).load(of.identity);
-    },
-  };
 }
 
 function without(fields: ObjectFields, taken: ObjectFields): ObjectFields {

@@ -1,6 +1,7 @@
 /** The fields of a kind's type that lead to other kinds. */
 import {
   GraphQLBoolean,
+  type GraphQLInputObjectType,
   GraphQLInt,
   type GraphQLNamedType,
   type GraphQLResolveInfo,
@@ -14,6 +15,7 @@ import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind, KindRelation } from '../../catalog/resources/catalog.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { hopOf } from '../../query/plan/hop.ts';
+import type { ConnectionSource } from '../../reads/lists/list-connection.ts';
 import type { ObjectSelection } from '../../reads/lists/object-selection.ts';
 import type { ObjectSource } from '../../reads/lists/object-source.ts';
 import { type OrderArgument, orderTerms } from '../../reads/paths/order-terms.ts';
@@ -64,39 +66,62 @@ function kindField(
       resolve: (source, _args, _context, info) => loadRelatedOne(source, hop, objectOf(source.operation, info)),
     };
   }
-  const isEvents = relation.name === eventsField && relation.direction === 'reverse';
   return {
     type: connection,
     description,
-    args: {
-      filter: { type: filter },
-      orderBy: { type: inputList(type('ObjectOrder')) },
-      ...pageArguments,
-      ...(isEvents ? { includeOwned } : {}),
-    },
-    extensions: facts({
-      plain: { is: 'related', ...hop, filter },
-      cost: { repeats: 'page', pageSize: defaultRelated },
-    }),
-    resolve: (source: ObjectSource, args, { portolan }, info) => {
-      const conditions = filterFrom(filter, args['filter'], filterContext(portolan, [to]));
-      const orderBy = orderTerms(
-        [to],
-        conditions,
-        (args['orderBy'] ?? []) as readonly OrderArgument[],
-        portolan.generation.kind,
-      );
-      const page = relatedPageOf(args);
-      const selected = selectedNodes(portolan, info);
-      if (args['includeOwned'] !== true)
-        return loadRelated(source, hop, { filter: conditions, orderBy, ...page }, selected);
-      if (orderBy.length === 0) return loadOwnedEvents(source, hop, { filter: conditions, ...page }, selected);
-      throw new PortolanError(
-        'BAD_USER_INPUT',
-        '`events(includeOwned: true)` has the newest Events first; leave out orderBy, or includeOwned.',
-      );
-    },
+    args: relatedArguments(relation, filter, type),
+    extensions: facts({ plain: { is: 'related', ...hop, filter }, cost: relatedCost }),
+    resolve: (source: ObjectSource, args, { portolan }, info) =>
+      resolveRelated(portolan, source, hop, { filter, args, info }),
   };
+}
+
+/** The arguments of a relation to several objects. @param filter that of their kind */
+export function relatedArguments(
+  relation: KindRelation,
+  filter: GraphQLInputObjectType,
+  type: (name: string) => GraphQLNamedType,
+): NonNullable<FieldOf['args']> {
+  return {
+    filter: { type: filter },
+    orderBy: { type: inputList(type('ObjectOrder')) },
+    ...pageArguments,
+    ...(isEvents(relation) ? { includeOwned } : {}),
+  };
+}
+
+/** What a relation to several objects costs. */
+export const relatedCost = { repeats: 'page', pageSize: defaultRelated } as const;
+
+interface RelatedCall {
+  readonly filter: GraphQLInputObjectType;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly info: GraphQLResolveInfo;
+}
+
+/** The objects that a relation with `relatedArguments` leads to. */
+export function resolveRelated(
+  operation: Operation,
+  source: ObjectSource,
+  hop: KindHop,
+  { filter, args, info }: RelatedCall,
+): ConnectionSource {
+  const conditions = filterFrom(filter, args['filter'], filterContext(operation, [hop.to]));
+  const orderBy = orderTerms(
+    [hop.to],
+    conditions,
+    (args['orderBy'] ?? []) as readonly OrderArgument[],
+    operation.generation.kind,
+  );
+  const page = relatedPageOf(args);
+  const selected = selectedNodes(operation, info);
+  if (args['includeOwned'] !== true)
+    return loadRelated(source, hop, { filter: conditions, orderBy, ...page }, selected);
+  if (orderBy.length === 0) return loadOwnedEvents(source, hop, { filter: conditions, ...page }, selected);
+  throw new PortolanError(
+    'BAD_USER_INPUT',
+    '`events(includeOwned: true)` has the newest Events first; leave out orderBy, or includeOwned.',
+  );
 }
 
 function anyField(kind: CatalogKind, relation: KindRelation, type: (name: string) => GraphQLNamedType): FieldOf | null {
@@ -122,7 +147,13 @@ function anyField(kind: CatalogKind, relation: KindRelation, type: (name: string
 }
 
 /** The relation to the Events about an object. */
-const eventsField = 'events';
+export function eventsRelation({ relations }: CatalogKind): KindRelation | undefined {
+  return relations.find(isEvents);
+}
+
+function isEvents({ name, direction }: KindRelation): boolean {
+  return name === 'events' && direction === 'reverse';
+}
 
 const includeOwned = {
   type: GraphQLBoolean,

@@ -19,7 +19,6 @@ import { checkPage } from '../../query/plan/check-page.ts';
 import { decodeCursor } from '../../query/plan/cursor.ts';
 import type { Filter, Identity } from '../../query/plan/filter.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
-import { type Hop, hopOf } from '../../query/plan/hop.ts';
 import { compareIdentity } from '../../query/plan/identity-order.ts';
 import type { ListResult, ObjectRow } from '../../query/plan/plan.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
@@ -35,7 +34,7 @@ import type { ObjectSelection } from '../lists/object-selection.ts';
 import type { ObjectSource } from '../lists/object-source.ts';
 import { chargedTrees, chargeRows } from './charged-trees.ts';
 import { groupsOf, type Related, RelatedConnection, related } from './related-connection.ts';
-import { type KindHop, type RelatedArguments, readyFor } from './relation-source.ts';
+import { hopFrom, type KindHop, type RelatedArguments, readyFor } from './relation-source.ts';
 
 const field = 'events(includeOwned: true)';
 
@@ -133,7 +132,8 @@ async function eventIds(
   const eventsOf = new Map<number, number[]>();
   let count = 0;
   for (const [key, some] of Map.groupBy(objects, (object) => object.key)) {
-    const eventsHop = eventsHopOf(operation, key, hop, to);
+    const kind = operation.generation.kind(key);
+    const eventsHop = kind === undefined ? null : hopFrom(kind, hop, to);
     if (eventsHop === null) continue;
     const ids = [...new Set(some.map(({ id }) => id))];
     for (const { pairs } of await relatedIds(lease, view, ids, { hop: eventsHop, filter, orderBy: [] })) {
@@ -151,15 +151,6 @@ async function eventIds(
     const tree = [root, ...(trees[at] ?? [])];
     return [...new Set(tree.flatMap(({ id }) => eventsOf.get(id) ?? []))];
   });
-}
-
-/** The hop from another kind along the same relation; null for a kind without it. */
-function eventsHopOf({ generation }: Operation, key: string, { name, direction }: Hop, to: KindHop['to']): Hop | null {
-  const kind = generation.kind(key);
-  const relation = kind?.relations.find(
-    (each) => each.name === name && each.direction === direction && each.to === to.key,
-  );
-  return kind === undefined || relation === undefined ? null : hopOf(kind, relation, to);
 }
 
 /** What `timedEvent` reads. */

@@ -14,7 +14,7 @@ import type { GroupResult } from '../../query/plan/aggregate.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
 import { everything, type Filter, type Identity } from '../../query/plan/filter.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
-import type { Hop } from '../../query/plan/hop.ts';
+import { type Hop, hopOf } from '../../query/plan/hop.ts';
 import type { ListResult, ListRow, OrderTerm, Projection } from '../../query/plan/plan.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
 import { fetchObjects } from '../../query/read/fetch.ts';
@@ -34,6 +34,18 @@ import { groupsOf, groupsOfWhole, type Related, RelatedConnection, related } fro
 export interface KindHop {
   readonly hop: Hop;
   readonly to: CatalogKind;
+}
+
+/** The hop from another kind along the same relation; null for a kind without it. */
+export function hopFrom(
+  kind: CatalogKind,
+  { name, direction }: Pick<Hop, 'name' | 'direction'>,
+  to: CatalogKind,
+): Hop | null {
+  const relation = kind.relations.find(
+    (each) => each.name === name && each.direction === direction && each.to === to.key,
+  );
+  return relation === undefined ? null : hopOf(kind, relation, to);
 }
 
 /** A relation whose references state their kind. */
