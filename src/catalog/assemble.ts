@@ -13,8 +13,10 @@
  * Invariants: the order of the input does not matter. An unusable description drops only its own kind and leaves a diagnostic. A
  * kind whose hash did not change stays the same object in the assembler's next catalog, so types made from it can be reused.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { must } from '../base/must.ts';
 import { runSteps, type Steps } from '../base/steps.ts';
+import { nameEnums } from './names/enum-names.ts';
 import { type NamedKind, namedKindId, withPrefix } from './names/kind-names.ts';
 import { NameClaims } from './names/name-claims.ts';
 import { type RelatedKind, relateKinds } from './names/relate-kinds.ts';
@@ -112,13 +114,25 @@ export class CatalogAssembler {
     }
     const behind = gathered.toSorted((a, b) => Number(isOwn(b)) - Number(isOwn(a)));
     for (const { first } of behind) claims.namesOf(first.resource);
+    const enums = nameEnums(
+      gathered
+        .map(({ key, first }, i) => ({
+          key,
+          type: claims.namesOf(first.resource).names.type,
+          tree: must(trees[i], 'each kind has its tree'),
+          at: cameAt(first, order),
+        }))
+        .sort((a, b) => a.at - b.at),
+      (name) => claims.hasType(name),
+    );
     const claimed: Claimed[] = [];
     for (const [i, kind] of gathered.entries()) {
       yield;
       const { first, key, all } = kind;
       const tree = must(trees[i], 'each kind has its tree');
       const { names: given, taken } = claims.namesOf(first.resource);
-      const names = withPrefix(this.#typePrefix, given);
+      const named = enums.get(key);
+      const names = withPrefix(this.#typePrefix, named === undefined ? given : { ...given, enums: named });
       claimed.push({ gathered: kind, tree, names });
       if (taken === null) continue;
       const message = `${taken}; the type is ${names.type}, the list ${names.list}`;
@@ -153,7 +167,7 @@ export class CatalogAssembler {
   #make({ gathered, tree, names }: Claimed, relations: readonly KindRelation[]): CatalogKind {
     const known = this.#made.get(gathered.key);
     const related = JSON.stringify(relations);
-    const isKept = known?.gathered === gathered && known.tree === tree && known.kind.names.type === names.type;
+    const isKept = known?.gathered === gathered && known.tree === tree && isDeepStrictEqual(known.kind.names, names);
     if (isKept && known.relations === related) return known.kind;
     const { key, first, all } = gathered;
     const parts = {
@@ -200,12 +214,18 @@ function sortedKinds(described: readonly DescribedResource[], order: ReadonlyMap
     const clusters = groups.get(key) ?? new Map<string, DescribedResource>();
     groups.set(key, clusters.set(each.cluster, each));
   }
-  const came = ({ resource }: DescribedResource): number => order.get(namedKindId(resource)) ?? order.size;
   const kinds = [...groups].map(([key, clusters]) => ({
     key,
-    all: [...clusters.values()].sort((a, b) => came(a) - came(b) || compareText(a.cluster, b.cluster)),
+    all: [...clusters.values()].sort(
+      (a, b) => cameAt(a, order) - cameAt(b, order) || compareText(a.cluster, b.cluster),
+    ),
   }));
   return kinds.sort((a, b) => byGroupAndPlural(firstOf(a.all), firstOf(b.all)));
+}
+
+/** When the Kind came, by its place in the order of all; behind them if it is not there. */
+function cameAt({ resource }: DescribedResource, order: ReadonlyMap<string, number>): number {
+  return order.get(namedKindId(resource)) ?? order.size;
 }
 
 /** One kind from its sorted descriptions. */

@@ -1,4 +1,5 @@
 /** Names of types and root fields that two kinds of a catalog have, in any letter case. */
+import { enumFilterName } from '../../src/catalog/names/enum-names.ts';
 import { nameFilters, nameShapes } from '../../src/catalog/names/shape-names.ts';
 import type { Catalog } from '../../src/catalog/resources/catalog.ts';
 
@@ -12,10 +13,13 @@ export function alikeNames({ kinds }: Pick<Catalog, 'kinds'>): readonly string[]
     holders.set(folded, holder);
   };
   for (const { key, names, tree } of kinds) {
-    const { list, one, subscription, ...types } = names;
+    const { list, one, subscription, enums = {}, ...types } = names;
     for (const name of [list, one]) claim('query', name, key);
     claim('subscription', subscription, key);
     for (const name of Object.values(types)) claim('type', name, key);
+    for (const [field, name] of Object.entries(enums)) {
+      for (const each of [name, enumFilterName(name)]) claim('type', each, `${key} ${field}`);
+    }
     const filters = nameFilters(names.type, tree);
     for (const [shapeKey, name] of nameShapes(names.type, tree)) {
       if (shapeKey === tree.root) continue;

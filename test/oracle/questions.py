@@ -13,12 +13,13 @@ def fold_ascii(text):
 
 
 class Leaf:
-    """A path of a list: its type, and its key in a row."""
+    """A path of a list: its type, its key in a row, and the values of an enum."""
 
-    def __init__(self, path, of_type, read):
+    def __init__(self, path, of_type, read, values=None):
         self.path = path
         self.type = of_type
         self.read = read
+        self.values = values
 
 
 def leaves_of(kind):
@@ -37,7 +38,7 @@ def leaves_of(kind):
         Leaf('metadata.annotations["a/b"]', "String", notes("a/b")),
     ]
     for name, column in kind["columns"].items():
-        leaves.append(Leaf(name, column["type"], lambda row, name=name: row.keys[name]))
+        leaves.append(Leaf(name, column["type"], lambda row, name=name: row.keys[name], column.get("values")))
     return {leaf.path: leaf for leaf in leaves}
 
 

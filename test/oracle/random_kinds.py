@@ -1,6 +1,7 @@
 """Random abstract kinds over the oracle's kinds, as a file of docs/abstract-kinds.md."""
 
 import json
+import re
 
 from shapes import WORDS
 
@@ -13,6 +14,7 @@ SORTS = {
     "DateTime": ("date", "text", "free"),
     "Duration": ("span", "text", "free"),
 }
+SORTS["Enum"] = SORTS["String"]
 CONSTANTS = {
     "String": ["redis", "Ünï", "7", "x y"],
     "Int64": [0, 3, "42", 9007199254740993],
@@ -22,6 +24,9 @@ CONSTANTS = {
     "DateTime": ["2026-01-01T00:00:00Z"],
     "Duration": ["90m", "1h"],
 }
+
+# Names of GraphQL.
+ENUM_VALUES = [word for word in WORDS if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", word)]
 
 
 def step(name):
@@ -76,6 +81,8 @@ class RandomKinds:
             column = {"type": column_type}
             if column_type == "String" and dice.random() < 0.2:
                 column["values"] = dice.sample([word for word in WORDS if word != ""], 5)
+            if column_type == "Enum":
+                column["values"] = dice.sample(ENUM_VALUES, dice.randint(2, 5))
             columns[f"{column_type[0].lower()}{index}"] = column
         some = dice.sample(self.kinds, dice.randint(2, 7))
         return {"name": name, "type": of_type, "columns": columns, "members": [self.member(each, columns, mark) for each in some]}
@@ -87,7 +94,8 @@ class RandomKinds:
         for name, column in columns.items():
             if name != "mark" and dice.random() < 0.9:
                 # Constants must be among the values that the column may have.
-                self.constants = {**CONSTANTS, "String": column.get("values", CONSTANTS["String"])}
+                some = column.get("values", CONSTANTS["String"])
+                self.constants = {**CONSTANTS, "String": some, "Enum": some}
                 sources[name] = self.source(column["type"], paths, 3)
         member = {"resource": kind.resource, "columns": sources}
         if dice.random() < 0.3:

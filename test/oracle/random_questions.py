@@ -50,13 +50,16 @@ class RandomQuestions:
         found = leaf.read(dice.choice(self.rows)) if self.rows and dice.random() < 0.7 else None
         if found is not None and (leaf.type != "String" or len(found) < 2000):
             return literal(leaf.type, found)
-        value = dice.choice(POOLS[leaf.type])
+        value = dice.choice(leaf.values if leaf.type == "Enum" else POOLS[leaf.type])
         return str(value) if leaf.type == "Int64" and abs(value) >= 2**53 else value
 
     def operators(self, leaf):
         dice = self.dice
         if leaf.type == "Boolean":
             return dice.choice([{"eq": self.value(leaf)}, {"ne": self.value(leaf)}, {"exists": dice.random() < 0.5}])
+        if leaf.type == "Enum":
+            several = [self.value(leaf) for _ in range(dice.randint(1, 4))]
+            return dice.choice([{"eq": several[0]}, {"ne": several[0]}, {"in": several}, {"notIn": several}, {"exists": dice.random() < 0.6}])
         ranges = {dice.choice(["gt", "gte"]): self.value(leaf), **({dice.choice(["lt", "lte"]): self.value(leaf)} if dice.random() < 0.4 else {})}
         several = [self.value(leaf) for _ in range(dice.randint(1, 4))]
         choices = [

@@ -163,6 +163,7 @@ def string(value):
 
 KEYS = {
     "String": string,
+    "Enum": string,
     "Boolean": boolean,
     "Int64": int64,
     "Float": floating,

@@ -8,7 +8,7 @@
 import type { HealthTest } from '../health/declared-health.ts';
 import type { LeafType } from '../tree/field-tree.ts';
 
-/** The types that a column may have. */
+/** The types that a column may have, besides Enum: that is a String with values. */
 export const columnTypes = ['String', 'Boolean', 'Int64', 'Float', 'Quantity', 'DateTime', 'Duration'] as const;
 type ColumnType = (typeof columnTypes)[number] & LeafType;
 
@@ -18,6 +18,8 @@ export interface Column {
   readonly description?: string;
   /** The values that a column of the type String may have; absent: any. */
   readonly values?: readonly string[];
+  /** The values are a type of GraphQL: the column is of the type Enum. */
+  readonly isEnum?: true;
 }
 
 /** Where a value comes from. */

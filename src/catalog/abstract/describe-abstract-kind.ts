@@ -3,7 +3,7 @@ import { abstractGroup } from '../groups/api-group.ts';
 import { namesOf } from '../names/kind-names.ts';
 import type { DescribedResource } from '../resources/catalog.ts';
 import { resourceKey } from '../resources/resource.ts';
-import type { Field } from '../tree/field-tree.ts';
+import type { Field, FieldType } from '../tree/field-tree.ts';
 import { joinPaths, parsePath, pathOf } from '../tree/path.ts';
 import { objectMetaKey, sharedShapes } from '../tree/shared-shapes.ts';
 import { hashText, structureHash } from '../tree/structure-hash.ts';
@@ -81,7 +81,7 @@ export function describeAbstractKind(
     ...[...own, ...columns].map(
       (column): Field => ({
         name: column.name,
-        type: { kind: 'leaf', type: column.type },
+        type: leafOf(column),
         ...(column.description === undefined ? {} : { description: column.description }),
       }),
     ),
@@ -117,6 +117,10 @@ export function describeAbstractKind(
     redacted,
     diagnostics: [],
   };
+}
+
+function leafOf({ type, values, isEnum }: Column): FieldType {
+  return isEnum === true && values !== undefined ? { kind: 'leaf', type, values } : { kind: 'leaf', type };
 }
 
 /** `cluster` alone is a part of the identity. */

@@ -5,6 +5,10 @@ import { readAbstractKinds } from './read-abstract-kinds.ts';
 
 const member = { resource: 'redises.example.com', columns: { version: 'spec.version' } };
 const kind = { name: 'apps', columns: { version: 'String' }, members: [member] };
+const withEnum = (values: readonly unknown[]) => ({
+  ...kind,
+  columns: { version: 'String', x: { type: 'Enum', values } },
+});
 const health = { status: 'Current', reason: null, message: null, source: 'DEFAULT' } as const;
 
 describe('a wrong part costs itself only', () => {
@@ -19,6 +23,32 @@ describe('a wrong part costs itself only', () => {
       { ...kind, columns: { version: 'String', größe: 'String' } },
       1,
       'letter of ASCII',
+    ],
+    [
+      'values of a number',
+      { ...kind, columns: { version: 'String', x: { type: 'Int64', values: ['1'] } } },
+      1,
+      'column x',
+    ],
+    ['an enum without values', { ...kind, columns: { version: 'String', x: 'Enum' } }, 1, 'column x of'],
+    ['an enum with no value', withEnum([]), 1, 'the column x of'],
+    ['a value that is no name', withEnum(['a', 'b-c']), 1, '"b-c"'],
+    ['a value with a line', withEnum(['a\n']), 1, '"a\\n"'],
+    ['a value with a letter beyond ASCII', withEnum(['größe']), 1, '"größe"'],
+    ['a value of introspection', withEnum(['__a']), 1, '"__a"'],
+    ['a value that GraphQL has', withEnum(['True', 'true']), 1, '"true"'],
+    ['a value that is null', withEnum(['null']), 1, '"null"'],
+    ['a value twice', withEnum(['a', 'A', 'a']), 1, 'the value a twice'],
+    ['too many values', withEnum(Array.from({ length: 201 }, (_, at) => `v${at}`)), 1, 'the column x of'],
+    [
+      'a constant that is no value of an enum',
+      {
+        ...kind,
+        columns: { version: { type: 'Enum', values: ['Up', 'Down'] } },
+        members: [{ ...member, columns: { version: { of: 'a', map: { b: 'Up' }, otherwise: 'up' } } }],
+      },
+      1,
+      '"up"',
     ],
     ['a column of the schema', { ...kind, columns: { version: 'String', raw: 'String' } }, 1, 'raw'],
     [
@@ -55,6 +85,13 @@ describe('a wrong part costs itself only', () => {
     const read = readAbstractKinds({ abstractKinds: [given] });
     expect(read.kinds).toHaveLength(kinds);
     expect(read.problems.join(' ')).toContain(problem);
+  });
+
+  test('an enum is a text with values', () => {
+    const values = ['Up', '_down', ...Array.from({ length: 198 }, (_, at) => `v${at}`)];
+    const { kinds, problems } = readAbstractKinds({ abstractKinds: [withEnum(values)] });
+    expect(problems).toEqual([]);
+    expect(kinds[0]?.columns[1]).toEqual({ name: 'x', type: 'String', values, isEnum: true });
   });
 
   test('a second kind of a name', () => {

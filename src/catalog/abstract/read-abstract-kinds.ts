@@ -63,20 +63,23 @@ function nested(inner: z.ZodType<Source>) {
 const name = z
   .string()
   .regex(/^[a-z][A-Za-z0-9]*$/, 'must begin with a lower case letter and have letters and digits only');
-const columnType = z.enum(columnTypes);
-const column = z.union([
-  columnType.transform((type) => ({ type })),
+/** `Int64`, or `{ type: Enum, values: [Running, Broken] }`. */
+const column = z.preprocess(
+  (given) => (typeof given === 'string' ? { type: given } : given),
   z
     .strictObject({
-      type: columnType,
+      type: z.enum([...columnTypes, 'Enum']),
       description: z.string().optional(),
       values: z.array(z.string()).min(1).max(most.values).optional(),
     })
-    .refine(
-      ({ type, values }) => values === undefined || type === 'String',
-      'has values, but is not of the type String',
+    .superRefine((given, context) => {
+      const message = valuesProblem(given);
+      if (message !== null) context.addIssue({ code: 'custom', message });
+    })
+    .transform(({ type, ...rest }) =>
+      type === 'Enum' ? { ...rest, type: 'String', isEnum: true } : { ...rest, type },
     ),
-]);
+);
 const member = z.strictObject({
   resource: z
     .string()
@@ -136,6 +139,21 @@ export function readAbstractKinds(parsed: unknown): ReadAbstractKinds {
   }
   return { kinds, problems };
 }
+
+/** Why a column of this type may not have these values; null if it may. */
+function valuesProblem({ type, values }: { readonly type: string; readonly values?: readonly string[] | undefined }) {
+  if (type === 'String') return null;
+  if (type !== 'Enum') return values === undefined ? null : 'has values, but is not of the type String or Enum';
+  if (values === undefined) return 'needs values: the names that it may have';
+  const wrong = values.find((value) => !enumValue.test(value));
+  if (wrong !== undefined)
+    return `has the value ${JSON.stringify(wrong)}: a value of an enum has letters of ASCII, digits and _ only, begins with none of 0-9 and __, and is not true, false or null`;
+  const again = values.find((value, at) => values.indexOf(value) < at);
+  return again === undefined ? null : `has the value ${again} twice`;
+}
+
+/** What GraphQL takes as a value of an enum. Names with `__` belong to introspection. */
+const enumValue = /^(?!__|(?:true|false|null)$)[A-Za-z_][A-Za-z0-9_]*$/;
 
 function kindOf(given: z.output<typeof kind>, what: string, problems: string[]): AbstractKind | null {
   const columns: Column[] = [];

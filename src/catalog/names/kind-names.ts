@@ -56,7 +56,7 @@ export function namesByKey({ group, plural }: NamedKind): KindNames {
   };
 }
 
-function derivedTypes(type: string, stem = type): Omit<KindNames, 'list' | 'one' | 'subscription'> {
+function derivedTypes(type: string, stem = type): Omit<KindNames, 'list' | 'one' | 'subscription' | 'enums'> {
   return {
     type,
     connection: `${stem}Connection`,
@@ -70,9 +70,16 @@ function derivedTypes(type: string, stem = type): Omit<KindNames, 'list' | 'one'
 /** The names with the prefix of --type-prefix before those of types. */
 export function withPrefix(prefix: string, names: KindNames): KindNames {
   if (prefix === '') return names;
-  const { list, one, subscription, ...types } = names;
-  const prefixed = Object.entries(types).map(([of, name]) => [of, prefix + name]);
-  return { ...(Object.fromEntries(prefixed) as typeof types), list, one, subscription };
+  const { list, one, subscription, enums, ...types } = names;
+  const prefixed = <T extends object>(of: T): T =>
+    Object.fromEntries(Object.entries(of).map(([key, name]) => [key, prefix + name])) as T;
+  return {
+    ...prefixed(types),
+    list,
+    one,
+    subscription,
+    ...(enums === undefined ? {} : { enums: prefixed(enums) }),
+  };
 }
 
 const byName = (list: string): string => `${list}ByName`;

@@ -42,6 +42,11 @@ export class NameClaims {
     return given;
   }
 
+  /** Whether a type of the static schema or of a kind has the name. @param name in lower case */
+  hasType(name: string): boolean {
+    return this.#types.has(name);
+  }
+
   #give(kind: NamedKind): GivenNames {
     const key = resourceKey(kind);
     const derived = namesOf(kind);

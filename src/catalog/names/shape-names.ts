@@ -49,8 +49,13 @@ function namesOf(type: string, tree: FieldTree): ReadonlyMap<string, string> {
 /** The name, with a number if it is taken, or if it may be the type of another kind. `type` is that of this kind. */
 function untaken(name: string, taken: ReadonlySet<string>, type: string): string {
   let free = name;
-  for (let n = 2; taken.has(free.toLowerCase()) || otherKinds.test(free.slice(type.length)); n++) free = `${name}_${n}`;
+  for (let n = 2; taken.has(free.toLowerCase()) || mayBeOfKind(free, type); n++) free = `${name}_${n}`;
   return free;
+}
+
+/** Whether a name that begins with a kind's type may be the type of another kind. */
+export function mayBeOfKind(name: string, type: string): boolean {
+  return otherKinds.test(name.slice(type.length));
 }
 
 /** What follows a kind's type in the type of another kind: FooFilter is `Foo_Filter`, Foo-bar is `Foo__bar`. */

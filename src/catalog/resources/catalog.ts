@@ -77,6 +77,8 @@ export interface KindNames {
   readonly list: string;
   readonly one: string;
   readonly subscription: string;
+  /** The enum types of its own fields, by the field; absent: it has none. */
+  readonly enums?: Readonly<Record<string, string>>;
 }
 
 /** A relation as one of its two kinds has it. */

@@ -24,7 +24,8 @@ export type LeafType =
   | 'JSON';
 
 export type FieldType =
-  | { readonly kind: 'leaf'; readonly type: LeafType }
+  /** `values`: the only texts of a String that are shown, as an enum. They are names of GraphQL, and ordered as texts. */
+  | { readonly kind: 'leaf'; readonly type: LeafType; readonly values?: readonly string[] }
   /** A map of strings, such as labels. */
   | { readonly kind: 'stringMap' }
   /** A map with typed values, such as resource limits. Displayed as JSON; paths address its values by key. */
@@ -66,6 +67,11 @@ export interface FieldTree {
 /** The shape that an object in the tree names. */
 export function shapeOf(tree: FieldTree, key: string): Shape {
   return must(tree.shapes[key], `shape ${key} is in its tree`);
+}
+
+/** Equal texts for leaves that have the same type and values. */
+export function leafText({ type, values }: Extract<FieldType, { kind: 'leaf' }>): string {
+  return values === undefined ? type : `${type}(${values.join('|')})`;
 }
 
 /** The scalar that shows a map whose keys the schema does not know. */

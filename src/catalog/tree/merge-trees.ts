@@ -58,7 +58,7 @@ export function mergeTrees(a: FieldTree, b: FieldTree, conflict: (path: string) 
   }
 
   function mergeTypes(left: FieldType, right: FieldType, at: string): FieldType {
-    if (left.kind === 'leaf' && right.kind === 'leaf' && left.type === right.type) return left;
+    if (left.kind === 'leaf' && right.kind === 'leaf' && left.type === right.type) return mergeLeaves(left, right);
     if (left.kind === 'stringMap' && right.kind === 'stringMap') return left;
     if (left.kind === 'object' && right.kind === 'object')
       return { kind: 'object', shape: merge(left.shape, right.shape) };
@@ -67,6 +67,15 @@ export function mergeTrees(a: FieldTree, b: FieldTree, conflict: (path: string) 
     conflict(at);
     return { kind: 'leaf', type: 'JSON' };
   }
+}
+
+type Leaf = Extract<FieldType, { kind: 'leaf' }>;
+
+/** Leaves of one type. The values are those of both; any, if one side may have any. */
+function mergeLeaves(left: Leaf, right: Leaf): Leaf {
+  const { type, values } = left;
+  if (values === undefined || right.values === undefined) return { kind: 'leaf', type };
+  return { kind: 'leaf', type, values: [...new Set([...values, ...right.values])] };
 }
 
 /** The key that both sides have in common when it is a definition's name. Keys of other shapes start with "$". */

@@ -8,7 +8,7 @@
  * Invariant: equal drafts give equal trees, whatever their ids and their order.
  */
 import { must } from '../../base/must.ts';
-import type { Field, FieldTree, FieldType, Shape } from './field-tree.ts';
+import { type Field, type FieldTree, type FieldType, leafText, type Shape } from './field-tree.ts';
 import { fieldPath } from './path.ts';
 import { requiredInAll, withRequired } from './required-fields.ts';
 
@@ -138,7 +138,7 @@ function classify(root: string, drafts: Drafts): Map<string, string> {
 function outline(type: FieldType): string {
   switch (type.kind) {
     case 'leaf':
-      return type.type;
+      return leafText(type);
     case 'stringMap':
       return '{}';
     case 'map':

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { must } from '../../base/must.ts';
-import { type FieldTree, type FieldType, type Shape, shapeOf } from './field-tree.ts';
+import { type FieldTree, type FieldType, leafText, type Shape, shapeOf } from './field-tree.ts';
 import { objectIn } from './normalize-tree.ts';
 
 /** 32 hexadecimal digits of SHA-256. */
@@ -68,7 +68,7 @@ function signatureOf(shape: Shape, hashOf: (key: string) => string): string {
 function typeSignature(type: FieldType, hashOf: (key: string) => string): string {
   switch (type.kind) {
     case 'leaf':
-      return type.type;
+      return leafText(type);
     case 'stringMap':
       return '{}';
     case 'map':

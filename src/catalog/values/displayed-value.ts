@@ -48,6 +48,8 @@ export function shown(type: FieldType, value: unknown): unknown {
       return recordOf(value);
     case 'leaf':
       if (!fits(type.type, value)) return null;
+      // Objects may be of another list of values than the schema: they are made anew after it.
+      if (type.values !== undefined && !type.values.includes(String(value))) return null;
       return type.type === 'Float' && isRawJson(value) ? finite(Number(rawJsonText(value))) : value;
   }
 }

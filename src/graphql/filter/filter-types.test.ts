@@ -20,7 +20,7 @@ import { FilterTypes } from './filter-types.ts';
 function inputs() {
   const types = new FilterTypes((type) => (type === 'Float' ? GraphQLFloat : GraphQLString));
   const definitions = new DefinitionTypes([]);
-  return { types, ofKind: (kind: CatalogKind) => types.ofKind(kind, definitions) };
+  return { types, ofKind: (kind: CatalogKind) => types.ofKind(kind, { definitions, enums: new Map() }) };
 }
 
 function kindOf(described: DescribedResource): CatalogKind {

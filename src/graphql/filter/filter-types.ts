@@ -4,12 +4,13 @@
  * src/graphql/filter/read-filter.ts reads them to turn values into query filters.
  */
 import { GraphQLBoolean, GraphQLID, GraphQLInputObjectType, type GraphQLInputType, GraphQLString } from 'graphql';
+import { isAbstract } from '../../catalog/groups/api-group.ts';
 import { bySeverity } from '../../catalog/health/health-status.ts';
+import { injectedFields } from '../../catalog/names/reserved-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
 import { objectMetaKey } from '../../catalog/tree/shared-shapes.ts';
-import type { DefinitionTypes } from '../types/definition-types.ts';
 import { inputList } from '../types/type-wrappers.ts';
 import {
   compareFilter,
@@ -19,7 +20,7 @@ import {
   LeafFilters,
   pathFilter,
 } from './leaf-filter-types.ts';
-import { role, ShapeFilters } from './shape-filters.ts';
+import { type FilterInputs, role, ShapeFilters } from './shape-filters.ts';
 
 /** Fields at a kind's root that have a filter of their own, or whose value follows from the kind. */
 const common = new Set(['apiVersion', 'kind', 'metadata']);
@@ -70,17 +71,15 @@ export class FilterTypes {
   }
 
   /** The filter input of a kind. @param relations the fields that go through its relations. */
-  ofKind(
-    kind: CatalogKind,
-    definitions: DefinitionTypes,
-    relations: () => InputFields = () => ({}),
-  ): GraphQLInputObjectType {
-    const shapes = ShapeFilters.ofKind(kind, this.#leaves, this.#shapes, definitions);
+  ofKind(kind: CatalogKind, inputs: FilterInputs, relations: () => InputFields = () => ({})): GraphQLInputObjectType {
+    const shapes = ShapeFilters.ofKind(kind, this.#leaves, this.#shapes, inputs);
+    // The cluster of an object of an abstract kind is in its body.
+    const reserved = isAbstract(kind) ? new Set<string>() : injectedFields;
     const made: GraphQLInputObjectType = new GraphQLInputObjectType({
       name: kind.names.filter,
       description: `Conditions on ${kind.names.type}. Null or {} means everything.`,
       fields: () => ({
-        ...this.#topFields(made, shapes.fields(kind.tree.root, 'root', common)),
+        ...this.#topFields(made, shapes.fields(kind.tree.root, 'root', common, reserved)),
         ...relations(),
       }),
     });

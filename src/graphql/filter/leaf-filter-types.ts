@@ -1,6 +1,7 @@
 /** Filter inputs that all kinds share: for leaves, lists, maps, conditions and values by path. */
 import {
   GraphQLBoolean,
+  type GraphQLEnumType,
   GraphQLFloat,
   type GraphQLInputFieldConfig,
   GraphQLInputObjectType,
@@ -28,12 +29,19 @@ function equality(scalar: GraphQLInputType): InputFields {
   };
 }
 
-function comparisons(scalar: GraphQLInputType): InputFields {
+/** Conditions on which value it is. */
+function membership(scalar: GraphQLInputType): InputFields {
   const list = inputList(scalar);
   return {
     ...equality(scalar),
     in: { type: list },
     notIn: { type: list, description: 'Also matches where there is no value.' },
+  };
+}
+
+function comparisons(scalar: GraphQLInputType): InputFields {
+  return {
+    ...membership(scalar),
     ...Object.fromEntries(ordered.map((operator) => [operator, { type: scalar }])),
   };
 }
@@ -70,6 +78,12 @@ export function enumFilter(name: string, of: string, type: GraphQLInputType): Gr
   const list = inputList(type);
   const fields = { eq: { type }, ne: { type }, in: { type: list }, notIn: { type: list } };
   return new GraphQLInputObjectType({ name, description: `Conditions on the ${of}.`, fields });
+}
+
+/** The filter input of a field with an enum. */
+export function enumFieldFilter(name: string, type: GraphQLEnumType): GraphQLInputObjectType {
+  const description = `Conditions on a value of the type ${type.name}.`;
+  return new GraphQLInputObjectType({ name, description, fields: { exists, ...membership(type) } });
 }
 
 /** Conditions on the elements of a list. @param of the name of what the list holds, for the description. */

@@ -11,7 +11,9 @@
  */
 import { type GraphQLInputFieldConfig, GraphQLInputObjectType } from 'graphql';
 import { must } from '../../base/must.ts';
+import { enumFilterName } from '../../catalog/names/enum-names.ts';
 import { type FieldPosition, fieldName } from '../../catalog/names/field-names.ts';
+import { injectedFields } from '../../catalog/names/reserved-names.ts';
 import { type FilterNames, nameFilters } from '../../catalog/names/shape-names.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { type FieldTree, type FieldType, type LeafType, shapeOf } from '../../catalog/tree/field-tree.ts';
@@ -20,8 +22,16 @@ import { sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 import type { Hop } from '../../query/plan/hop.ts';
 import { metadataTree } from '../../reads/paths/kinds-path.ts';
 import type { DefinitionTypes } from '../types/definition-types.ts';
+import type { EnumTypes } from '../types/enum-types.ts';
 import { inputList } from '../types/type-wrappers.ts';
-import { exists, type InputFields, type LeafFilters, listFilter, objectMapFilter } from './leaf-filter-types.ts';
+import {
+  enumFieldFilter,
+  exists,
+  type InputFields,
+  type LeafFilters,
+  listFilter,
+  objectMapFilter,
+} from './leaf-filter-types.ts';
 
 /** The meaning of an input field. */
 export type InputRole =
@@ -50,6 +60,13 @@ export function role(value: InputRole): { extensions: { portolan: InputRole } } 
 /** Stores the inputs of definitions by name. */
 type Definitions = (name: string, make: () => GraphQLInputObjectType) => GraphQLInputObjectType;
 
+/** What the filter of one kind is made of, besides the kind. */
+export interface FilterInputs {
+  /** Has the inputs that several kinds share. */
+  readonly definitions: DefinitionTypes;
+  readonly enums: EnumTypes;
+}
+
 export class ShapeFilters {
   readonly #tree: FieldTree;
   readonly #names: ReadonlyMap<string, FilterNames>;
@@ -57,6 +74,7 @@ export class ShapeFilters {
   /** The inputs of shared-shapes.ts; null if these are those. */
   readonly #common: ShapeFilters | null;
   readonly #definitions: Definitions;
+  readonly #enums: EnumTypes;
   readonly #own = new Map<string, GraphQLInputObjectType>();
 
   private constructor(
@@ -65,38 +83,46 @@ export class ShapeFilters {
     leaves: LeafFilters,
     common: ShapeFilters | null,
     definitions: Definitions,
+    enums: EnumTypes,
   ) {
     this.#tree = tree;
     this.#names = names;
     this.#leaves = leaves;
     this.#common = common;
     this.#definitions = definitions;
+    this.#enums = enums;
   }
 
   /** The inputs of the shapes that are the same in every catalog. */
   static common(leaves: LeafFilters): ShapeFilters {
-    return new ShapeFilters(metadataTree, nameFilters('ObjectMeta', metadataTree), leaves, null, (_name, make) =>
-      make(),
-    );
+    const own: Definitions = (_name, make) => make();
+    return new ShapeFilters(metadataTree, nameFilters('ObjectMeta', metadataTree), leaves, null, own, new Map());
   }
 
-  /** The inputs of a kind's shapes. `definitions` has those that several kinds share. */
+  /** The inputs of a kind's shapes. */
   static ofKind(
     { key, names, tree }: CatalogKind,
     leaves: LeafFilters,
     common: ShapeFilters,
-    definitions: DefinitionTypes,
+    { definitions, enums }: FilterInputs,
   ): ShapeFilters {
-    return new ShapeFilters(tree, nameFilters(names.type, tree), leaves, common, (name, make) =>
-      definitions.type(name, key, make),
-    );
+    const shared: Definitions = (name, make) => definitions.type(name, key, make);
+    return new ShapeFilters(tree, nameFilters(names.type, tree), leaves, common, shared, enums);
   }
 
-  /** The input fields of a shape's fields, without `exists`. */
-  fields(key: string, position: FieldPosition, leftOut: ReadonlySet<string> = new Set()): InputFields {
+  /**
+   * The input fields of a shape's fields, without `exists`.
+   * @param reserved the names at a kind's root that belong to the gateway.
+   */
+  fields(
+    key: string,
+    position: FieldPosition,
+    leftOut: ReadonlySet<string> = new Set(),
+    reserved: ReadonlySet<string> = injectedFields,
+  ): InputFields {
     const fields: InputFields = {};
     for (const { name, type } of shapeOf(this.#tree, key).fields) {
-      if (!leftOut.has(name)) fields[fieldName(name, position)] = this.#field(name, type);
+      if (!leftOut.has(name)) fields[fieldName(name, position, reserved)] = this.#field(name, type);
     }
     return fields;
   }
@@ -105,7 +131,7 @@ export class ShapeFilters {
     const onlyExists = { type: this.#leaves.leaf('JSON'), ...role({ role: 'leaf', name, type: 'JSON' }) };
     switch (type.kind) {
       case 'leaf':
-        return { type: this.#leaves.leaf(type.type), ...role({ role: 'leaf', name, type: type.type }) };
+        return { type: this.#leaf(name, type), ...role({ role: 'leaf', name, type: type.type }) };
       case 'object':
         if (shapeOf(this.#tree, type.shape).fields.length === 0) return onlyExists;
         return { type: this.#object(type.shape), ...role({ role: 'object', name }) };
@@ -128,6 +154,12 @@ export class ShapeFilters {
         return { type: inputList(this.#mapEntry(of.shape)), ...role({ role: 'objectMap', name }) };
       }
     }
+  }
+
+  #leaf(field: string, { type, values }: Extract<FieldType, { kind: 'leaf' }>): GraphQLInputObjectType {
+    if (values === undefined) return this.#leaves.leaf(type);
+    const of = must(this.#enums.get(field), `the field ${field} has its enum`);
+    return enumFieldFilter(enumFilterName(of.name), of);
   }
 
   #object(key: string): GraphQLInputObjectType {

@@ -113,7 +113,7 @@ export class ObjectParts {
   #shape(type: FieldType, named: GraphQLNamedType, sets: readonly SelectionSetNode[]): ValueShape {
     switch (type.kind) {
       case 'leaf':
-        return { is: 'leaf', type: type.type };
+        return { is: 'leaf', type: type.type, ...(type.values === undefined ? {} : { values: type.values }) };
       case 'stringMap':
       case 'map':
         return { is: 'record' };

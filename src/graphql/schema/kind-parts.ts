@@ -23,6 +23,7 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { definitionsOf } from '../../catalog/tree/share-definitions.ts';
 import { addPrefix, problemsOf } from '../types/collected-schema.ts';
 import { DefinitionTypes } from '../types/definition-types.ts';
+import { enumTypes } from '../types/enum-types.ts';
 import { type OperationTypeName, operationTypes, rootNames } from '../types/root-types.ts';
 import { mentionedTypes, reachableTypes, TypeFailure } from '../types/type-walk.ts';
 import type { KindShells } from './kind-shells.ts';
@@ -139,9 +140,10 @@ export class KindParts {
   #begin(kind: CatalogKind, definitions: DefinitionTypes, shells: Map<string, KindShells>): BegunPart {
     const { common, shared } = this.#static;
     const neighbours = new Map<string, KindShells | undefined>();
+    const enums = enumTypes(kind);
     const own = makeShells(
       kind,
-      { shared, shapes: ShapeTypes.ofKind(kind, common, definitions), definitions },
+      { shared, shapes: ShapeTypes.ofKind(kind, common, definitions, enums), definitions, enums },
       (key) => {
         const found = shells.get(key);
         if (key !== kind.key) neighbours.set(key, found);

@@ -24,6 +24,7 @@ import type { ObjectSource } from '../../reads/lists/object-source.ts';
 import type { FilterTypes } from '../filter/filter-types.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import type { DefinitionTypes } from '../types/definition-types.ts';
+import type { EnumTypes } from '../types/enum-types.ts';
 import type { OperationTypeName } from '../types/root-types.ts';
 import { listOf, nonNull } from '../types/type-wrappers.ts';
 import { changeFields, changesFields, changesRoot } from './changes-field.ts';
@@ -57,6 +58,7 @@ interface KindInputs {
   readonly shared: Shared;
   readonly shapes: ShapeTypes;
   readonly definitions: DefinitionTypes;
+  readonly enums: EnumTypes;
 }
 
 /** The root fields of a kind, by operation type. */
@@ -96,7 +98,7 @@ function configOf<F>(type: GraphQLObjectType | GraphQLInterfaceType): F {
 /** The types of a kind. @throws for names that GraphQL does not accept. Other errors of the kind are thrown when its fields are made. */
 export function makeShells(
   kind: CatalogKind,
-  { shared, shapes, definitions }: KindInputs,
+  { shared, shapes, definitions, enums }: KindInputs,
   shellsOf: ShellsOf,
 ): KindShells {
   const { names, resource } = kind;
@@ -141,7 +143,7 @@ export function makeShells(
     description: `A message of the subscription \`${names.subscription}\`.`,
     fields: () => changesFields(change, shared),
   });
-  const filter = shared.filters.ofKind(kind, definitions, () =>
+  const filter = shared.filters.ofKind(kind, { definitions, enums }, () =>
     isAbstract(kind) ? {} : relationFilters(kind, shellsOf),
   );
   return {

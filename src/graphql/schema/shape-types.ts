@@ -27,6 +27,7 @@ import { displayedMember } from '../../catalog/values/displayed-value.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { at, below, facts } from '../selection/field-facts.ts';
 import type { DefinitionTypes } from '../types/definition-types.ts';
+import type { EnumTypes } from '../types/enum-types.ts';
 import { listOf, nonNull } from '../types/type-wrappers.ts';
 
 export type FieldConfig = GraphQLFieldConfig<unknown, OperationContext>;
@@ -69,31 +70,38 @@ export class ShapeTypes {
   readonly #names: ReadonlyMap<string, string>;
   readonly #common: CommonShapes;
   readonly #definitions: Definitions;
+  readonly #enums: EnumTypes;
   readonly #types = new Map<string, GraphQLObjectType>();
 
-  /** @param names the type names of shapes by their keys. */
+  /** @param names the type names of shapes by their keys. @param enums those of the root's fields */
   constructor(
     tree: FieldTree,
     names: ReadonlyMap<string, string>,
     common: CommonShapes,
     definitions: Definitions = (_name, make) => make(),
+    enums: EnumTypes = new Map(),
   ) {
     this.#tree = tree;
     this.#names = names;
     this.#common = common;
     this.#definitions = definitions;
+    this.#enums = enums;
   }
 
-  static ofKind({ key, names, tree }: CatalogKind, common: CommonShapes, definitions: DefinitionTypes): ShapeTypes {
-    return new ShapeTypes(tree, nameShapes(names.type, tree), common, (name, make) =>
-      definitions.type(name, key, make),
-    );
+  static ofKind(
+    { key, names, tree }: CatalogKind,
+    common: CommonShapes,
+    definitions: DefinitionTypes,
+    enums: EnumTypes,
+  ): ShapeTypes {
+    const shared: Definitions = (name, make) => definitions.type(name, key, make);
+    return new ShapeTypes(tree, nameShapes(names.type, tree), common, shared, enums);
   }
 
   /** A field of a kind's or a shape's type. */
   field({ name, type, description, required }: Field): FieldConfig {
     return {
-      type: this.#output(type),
+      type: this.#enumOf(name, type) ?? this.#output(type),
       ...(description === undefined ? {} : { description }),
       extensions: facts({
         need: type.kind === 'object' ? below(name) : at(name),
@@ -113,6 +121,11 @@ export class ShapeTypes {
       fields: () =>
         Object.fromEntries(shape.fields.map((field) => [fieldName(field.name, 'nested'), this.field(field)])),
     });
+  }
+
+  #enumOf(name: string, type: FieldType): GraphQLOutputType | null {
+    if (type.kind !== 'leaf' || type.values === undefined) return null;
+    return must(this.#enums.get(name), `the field ${name} has its enum`);
   }
 
   #output(type: FieldType): GraphQLOutputType {

@@ -14,8 +14,13 @@ import type { LeafType } from '../../catalog/tree/field-tree.ts';
 
 /** How a JSON value is written. */
 export type ValueShape =
-  /** `otherwise` is the JSON text for a value that is absent or of another type; `null` by default. */
-  | { readonly is: 'leaf'; readonly type: LeafType; readonly otherwise?: string }
+  /** `otherwise` is the JSON text for a value that is absent, of another type or not among `values`; `null` by default. */
+  | {
+      readonly is: 'leaf';
+      readonly type: LeafType;
+      readonly values?: readonly string[];
+      readonly otherwise?: string;
+    }
   /** `true` for the value true, else `false`. */
   | { readonly is: 'flag' }
   /** A JSON object, unchanged. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import type { PageTemplate, RowPart } from './page-template.ts';
+import type { PageTemplate, RowPart, ValueShape } from './page-template.ts';
 import { pageWriter } from './page-writer.ts';
 import { rowPattern } from './row-pattern.ts';
 
@@ -140,6 +140,24 @@ test('plain pages are written in one go as they are row by row', () => {
     { numRuns: 2000 },
   );
   expect(Math.min(inOneGo, rowByRow)).toBeGreaterThan(100);
+});
+
+test('a value of an enum that the schema does not have is null, in one go and row by row', () => {
+  const shape: ValueShape = { is: 'leaf', type: 'String', values: ['Up', 'Down'] };
+  const parts: readonly RowPart[] = [{ is: 'value', at: 0, shape }];
+  const of = { ...template, columns: 1, lists: [parts], values: [['a']], objects: [] };
+  const pattern = rowPattern(of, parts);
+  expect(pattern?.('["n",["Up"]]\n["n",[null]]')).toBe(',"Up",null');
+  const page = (...values: readonly string[]) => {
+    const lines = values.map((value) => `["n",[${value}]]`).join('\n');
+    return pageWriter(of).write({ lines, found: values.length, full: false })?.lists[0];
+  };
+  expect(page('"Down"', 'null')).toBe('["Down",null]');
+  for (const other of ['"up"', '"Upp"', '""', '5', '["Up"]', '"U\\u0070p"']) {
+    expect(pattern?.(`["n",[${other}]]`), other).toBeNull();
+    expect(page('"Up"', other), other).toBe('["Up",null]');
+  }
+  expect(page('"\\u0055p"')).toBe('["Up"]');
 });
 
 test('what cannot be written in one go is not tried', () => {

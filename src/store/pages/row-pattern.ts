@@ -123,7 +123,9 @@ class PlainRow {
 function plainValue(shape: ValueShape): string | null {
   if (shape.is === 'flag') return flag;
   if (shape.is !== 'leaf') return null;
-  const wanted = plainLeaf(shape.type);
+  // The values of an enum are names, which a pattern and JSON write alike.
+  const wanted =
+    shape.values === undefined ? plainLeaf(shape.type) : shape.values.map((value) => `"${value}"`).join('|');
   return shape.otherwise === undefined ? `${wanted}|null` : wanted;
 }
 

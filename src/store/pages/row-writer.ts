@@ -7,7 +7,6 @@
  */
 import { must } from '../../base/must.ts';
 import { servedUid, servedVersion } from '../../catalog/resources/synthetic-identity.ts';
-import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { requireShallow } from '../../catalog/tree/nesting.ts';
 import { displayedInt64, displayedQuantity, memberOf, recordOf, shown } from '../../catalog/values/displayed-value.ts';
 import { parseExact } from '../../catalog/values/values.ts';
@@ -113,7 +112,7 @@ function quoted(text: string): string {
 function writeValue(shape: ValueShape): WriteValue {
   switch (shape.is) {
     case 'leaf': {
-      const write = writeLeaf(shape.type);
+      const write = writeLeaf(shape);
       const { otherwise } = shape;
       return otherwise === undefined ? write : (value) => write(value) ?? otherwise;
     }
@@ -176,7 +175,7 @@ function writeValue(shape: ValueShape): WriteValue {
 
 function writeText(shape: ValueShape, write: WriteValue): WriteText {
   const parsed: WriteText = (text) => write(parseExact(text));
-  if (shape.is !== 'leaf') return parsed;
+  if (shape.is !== 'leaf' || shape.values !== undefined) return parsed;
   switch (shape.type) {
     case 'String':
     case 'DateTime':
@@ -204,8 +203,8 @@ function jsonOf(value: unknown): string {
   return JSON.stringify(value);
 }
 
-function writeLeaf(type: LeafType): WriteValue {
-  const leaf = { kind: 'leaf', type } as const;
+function writeLeaf({ type, values }: Extract<ValueShape, { is: 'leaf' }>): WriteValue {
+  const leaf = { kind: 'leaf', type, ...(values === undefined ? {} : { values }) } as const;
   return (value) => {
     const given = shown(leaf, value);
     if (given === null || given === undefined) return null;
