@@ -58,6 +58,7 @@ type GatewayConfig = ServingConfig &
     | 'readers'
     | 'redact'
     | 'abstractKinds'
+    | 'abstractKindObjects'
     | 'healthRules'
     | 'relations'
     | 'relationAnnotations'
@@ -217,6 +218,7 @@ function openIngest(
     healthRules: healthDocuments(config),
     restrictedCallers: acceptedCredentials(config).length > 0,
     ...(abstractKinds === null ? {} : { abstractKinds: abstractKinds.document }),
+    abstractKindObjects: config.abstractKindObjects,
     logLevel: config.logLevel,
     ...(config.maxDisk === undefined ? {} : { maxDiskBytes: config.maxDisk }),
     store: storeOptions(config, sizes),

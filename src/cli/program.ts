@@ -145,6 +145,13 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of the
     .option('--check', 'ask the API server too; exit code 2 if it decides otherwise');
   subcommand(
     program,
+    'crd',
+    'print the CustomResourceDefinition of objects that declare abstract kinds, for kubectl apply',
+  ).action(async () => {
+    exitCode = (await import('./crd.ts')).crd();
+  });
+  subcommand(
+    program,
     'client-config',
     'print what an application needs: cache policies for its GraphQL client, or a config for generated types',
   )

@@ -17,7 +17,13 @@ export function deriving(
   kinds: readonly AbstractKind[],
   isRestricted = false,
 ): Deriving {
-  const abstract = new AbstractKinds({ writer: writer(), clock: systemClock, log: silentLogger, isRestricted });
+  const abstract = new AbstractKinds({
+    writer: writer(),
+    clock: systemClock,
+    log: silentLogger,
+    membersKnown: () => true,
+    isRestricted,
+  });
   abstract.declare(kinds);
   const unheard = writer().onCommit(({ kindIds }) => abstract.wake(kindIds, false));
   const end = new AbortController();

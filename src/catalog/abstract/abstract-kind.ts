@@ -8,6 +8,9 @@
 import type { HealthTest } from '../health/declared-health.ts';
 import type { LeafType } from '../tree/field-tree.ts';
 
+/** The resourceKey of the objects that declare abstract kinds (abstract-kind-crd.ts). */
+export const abstractKindObjectsKey = 'abstractkinds.portolan.dev';
+
 /** The types that a column may have, besides Enum: that is a String with values. */
 export const columnTypes = ['String', 'Boolean', 'Int64', 'Float', 'Quantity', 'DateTime', 'Duration'] as const;
 type ColumnType = (typeof columnTypes)[number] & LeafType;
@@ -55,6 +58,13 @@ export interface AbstractKind {
   readonly description?: string;
   readonly columns: readonly Column[];
   readonly members: readonly Member[];
+  /** The cluster whose objects are shown: an object of it declares the kind. Absent: all clusters. */
+  readonly cluster?: string;
+}
+
+/** Would both have the same names in GraphQL? */
+export function isNamedAlike(a: Pick<AbstractKind, 'name' | 'type'>, b: Pick<AbstractKind, 'name' | 'type'>): boolean {
+  return a.name.toLowerCase() === b.name.toLowerCase() || a.type === b.type;
 }
 
 /** A kind that columns of a member lead to. */

@@ -15,6 +15,7 @@ import {
   memberCluster,
   type RelatedKind,
 } from './abstract-kind.ts';
+import { checkPaths } from './check-paths.ts';
 import type { Lead } from './related-columns.ts';
 
 /** Columns that every abstract kind has. */
@@ -48,6 +49,8 @@ interface DescribedPart {
   readonly related?: readonly RelatedKind[];
   /** The relations that the columns go through; absent: none. */
   readonly leads?: readonly Lead[];
+  /** The member, with which the paths of the columns are compared. */
+  readonly origin: Pick<DescribedResource, 'tree' | 'relations'>;
 }
 
 /**
@@ -74,9 +77,10 @@ export function redactedOfPart(
 export function describeAbstractKind(
   kind: AbstractKind,
   member: Member,
-  { cluster, redacted, related = [], leads = [] }: DescribedPart,
+  { cluster, redacted, related = [], leads = [], origin }: DescribedPart,
 ): DescribedResource {
   const { type, description, columns } = kind;
+  const part = memberCluster(cluster, member.resource, related);
   const fields = [
     ...[...own, ...columns].map(
       (column): Field => ({
@@ -90,7 +94,7 @@ export function describeAbstractKind(
   const root = type;
   const tree = { root, shapes: { [root]: { key: root, path: [], fields }, ...Object.fromEntries(sharedShapes) } };
   return {
-    cluster: memberCluster(cluster, member.resource, related),
+    cluster: part,
     resource: {
       group: abstractGroup,
       version: 'v1',
@@ -115,7 +119,11 @@ export function describeAbstractKind(
     })),
     promoted: [...own, ...columns].slice(0, 16).map((column) => ({ path: pathText(column.name), type: column.type })),
     redacted,
-    diagnostics: [],
+    diagnostics: checkPaths(member, origin).map((message) => ({
+      cluster: part,
+      resource: abstractKey(kind),
+      message,
+    })),
   };
 }
 
@@ -137,7 +145,7 @@ export function describeAbstractKinds(
     kind.members.flatMap((member) =>
       described
         .filter(({ resource }) => resourceKey(resource) === member.resource)
-        .map(({ cluster, redacted }) => describeAbstractKind(kind, member, { cluster, redacted })),
+        .map((origin) => describeAbstractKind(kind, member, { cluster: origin.cluster, redacted: origin.redacted, origin })),
     ),
   );
 }

@@ -61,6 +61,12 @@ describe('a wrong part costs itself only', () => {
       1,
       '"soon"',
     ],
+    [
+      'an abstract kind as a member',
+      { ...kind, members: [{ ...member, resource: 'apps.abstract' }] },
+      0,
+      'abstract kind',
+    ],
     ['a member twice', { ...kind, members: [member, member] }, 1, 'twice'],
     [
       'a value for no column',

@@ -9,10 +9,19 @@
 import { z } from 'zod';
 import { issuesText } from '../../base/text/issues-text.ts';
 import { upperFirst } from '../../base/text/upper-first.ts';
+import { isAbstractKey } from '../groups/api-group.ts';
 import { when } from '../health/read-health-rules.ts';
 import { injectedFields } from '../names/reserved-names.ts';
 import { bodyPath } from '../paths/path-text.ts';
-import { type AbstractKind, type Column, columnTypes, type Member, type Scalar, type Source } from './abstract-kind.ts';
+import {
+  type AbstractKind,
+  type Column,
+  columnTypes,
+  isNamedAlike,
+  type Member,
+  type Scalar,
+  type Source,
+} from './abstract-kind.ts';
 import { fitted } from './derive-object.ts';
 
 export interface ReadAbstractKinds {
@@ -22,7 +31,7 @@ export interface ReadAbstractKinds {
 }
 
 /** Bounds of a file: each object of a member is evaluated by it. */
-const most = { kinds: 50, members: 100, columns: 32, sources: 16, values: 200, depth: 4 } as const;
+export const most = { kinds: 50, members: 100, columns: 32, sources: 16, values: 200, depth: 4 } as const;
 
 const scalar = z.union([z.string(), z.number(), z.boolean()], 'must be a text, a number, true or false');
 const sourcePath = bodyPath.transform(({ text }): Source => ({ path: text }));
@@ -83,7 +92,8 @@ const column = z.preprocess(
 const member = z.strictObject({
   resource: z
     .string()
-    .regex(/^[a-z0-9-]+(\.[-a-z0-9.]+)?$/, 'must be plural.group, such as redises.cache.example.com, or a plural'),
+    .regex(/^[a-z0-9-]+(\.[-a-z0-9.]+)?$/, 'must be plural.group, such as redises.cache.example.com, or a plural')
+    .refine((key) => !isAbstractKey(key), 'is an abstract kind, which cannot be a member'),
   where: when.optional(),
   labels: z
     .strictObject({
@@ -131,9 +141,7 @@ export function readAbstractKinds(parsed: unknown): ReadAbstractKinds {
       continue;
     }
     const made = kindOf(found.data, what, problems);
-    const same = kinds.find(
-      (other) => other.name.toLowerCase() === made?.name.toLowerCase() || other.type === made?.type,
-    );
+    const same = made === null ? undefined : kinds.find((other) => isNamedAlike(other, made));
     if (same !== undefined) problems.push(`${what} is left out: its name or type is that of ${same.name}`);
     else if (made !== null) kinds.push(made);
   }

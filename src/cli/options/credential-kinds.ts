@@ -2,6 +2,7 @@
 import { rbacKeys } from '../../access/rbac-objects.ts';
 import type { CredentialKind } from '../../auth/access-control.ts';
 import { PortolanError } from '../../base/errors.ts';
+import { abstractKindObjectsKey } from '../../catalog/abstract/abstract-kind.ts';
 import type { Config } from '../../config/options.ts';
 
 /** Empty for a gateway without authentication. @throws PortolanError CONFIGURATION for `none` beside others. */
@@ -13,10 +14,19 @@ export function credentialKinds(auth: Config['auth']): readonly CredentialKind[]
   return accepted;
 }
 
-/** The resourceKeys that are ingested whatever --kinds says: roles and bindings, if they decide what callers see. */
+/**
+ * The resourceKeys that are ingested whatever --kinds says: roles and bindings, if they decide what callers see, and objects that declare
+ * abstract kinds.
+ */
 export function requiredKeys(
   accepted: readonly CredentialKind[],
-  { authorizationMode }: Pick<Config, 'authorizationMode'>,
+  {
+    authorizationMode,
+    abstractKindObjects = [],
+  }: Pick<Config, 'authorizationMode'> & Partial<Pick<Config, 'abstractKindObjects'>>,
 ): readonly string[] {
-  return accepted.length > 0 && authorizationMode !== 'review' ? rbacKeys : [];
+  return [
+    ...(accepted.length > 0 && authorizationMode !== 'review' ? rbacKeys : []),
+    ...(abstractKindObjects.length > 0 ? [abstractKindObjectsKey] : []),
+  ];
 }

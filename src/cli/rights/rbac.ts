@@ -27,6 +27,7 @@ type RbacConfig = Pick<
   | 'authCluster'
   | 'sameUsers'
   | 'authorizationMode'
+  | 'abstractKindObjects'
   | 'secretData'
   | 'clusterSecrets'
   | 'wildcards'

@@ -139,6 +139,14 @@ export const queryOptions = {
     commands: [...running, 'schema'],
     schema: text.optional(),
   },
+  abstractKindObjects: {
+    key: 'abstractKindObjects',
+    value: 'clusters',
+    list: true,
+    help: "Clusters whose AbstractKind objects declare abstract kinds of the cluster's objects, by name; * for all. portolan crd prints their definition.",
+    commands: [...running, 'rbac'],
+    schema: names.default([]),
+  },
   healthRules: {
     key: 'healthRules',
     value: 'file',

@@ -42,6 +42,8 @@ interface RediscoveryContext {
   readonly healthRules: readonly ReadHealthRules[];
   /** The values of --redact. */
   readonly redact: readonly string[];
+  /** Adds diagnostics that are not of the schema. */
+  readonly diagnosed: (described: DescribedResource) => DescribedResource;
   readonly clock: Clock;
   readonly log: Logger;
   /** Milliseconds for which a changed schema of a group version must stay the same before its kinds are described again. */
@@ -198,7 +200,7 @@ export class Rediscovery {
       const recreated = definition !== undefined && this.#definitions.describe(key, definition);
       // An earlier description with a schema is better than one without.
       if (found.provisional.has(key) && set.described(key) !== undefined) continue;
-      await set.take(described, recreated);
+      await set.take(this.#context.diagnosed(described), recreated);
     }
     this.#unfinished.note(found, requested);
   }

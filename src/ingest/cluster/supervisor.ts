@@ -15,6 +15,7 @@ import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { RelationSet } from '../../catalog/describe/relation-set.ts';
 import type { ReadHealthRules } from '../../catalog/health/read-health-rules.ts';
+import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { ClusterOptions, Connection } from '../../kube/client/connection.ts';
 import { explainConnectionFailure } from '../../kube/client/explain.ts';
 import { RestClient } from '../../kube/client/rest-client.ts';
@@ -55,6 +56,8 @@ interface SupervisorContext {
   readonly healthRules?: readonly ReadHealthRules[] | undefined;
   /** The values of --redact. */
   readonly redact: readonly string[];
+  /** Adds diagnostics that are not of the schema; absent: there are none. */
+  readonly diagnosed?: ((described: DescribedResource) => DescribedResource) | undefined;
   /** Reserves a cluster's name; false if another cluster has it. */
   readonly claimName: (name: string) => boolean;
   readonly changed: () => void;
@@ -84,13 +87,24 @@ export class ClusterSupervisor {
 
   constructor(context: SupervisorContext) {
     this.#context = context;
-    const { clock, healthRules = [], log, random, redact, relations, selection, settings } = context;
+    const {
+      clock,
+      diagnosed = (described) => described,
+      healthRules = [],
+      log,
+      random,
+      redact,
+      relations,
+      selection,
+      settings,
+    } = context;
     this.#schedule = new RoundSchedule(clock, random, settings);
     this.#rediscovery = new Rediscovery({
       selection,
       relations,
       healthRules,
       redact,
+      diagnosed,
       clock,
       log,
       schemaStableMs: settings.schemaStableMs,

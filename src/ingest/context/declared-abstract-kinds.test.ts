@@ -27,7 +27,11 @@ test.each([
   const [kind] = kinds;
   const [member] = kind?.members ?? [];
   if (kind === undefined || member === undefined) throw new Error('there is a kind');
-  const { resource } = describeAbstractKind(kind, member, { cluster: 'east', redacted: [] });
+  const { resource } = describeAbstractKind(kind, member, {
+    cluster: 'east',
+    redacted: [],
+    origin: { tree: { root: 'A', shapes: { A: { key: 'A', path: [], fields: [] } } } },
+  });
   expect(resource.plural).toBe(plural);
   expect(namesOf(resource).list).toBe(name);
 });

@@ -21,12 +21,15 @@ import { abstractKey, describeAbstractKind, redactedOfPart } from '../../catalog
 import { type Lead, leadsOf } from '../../catalog/abstract/related-columns.ts';
 import { isAbstractKey } from '../../catalog/groups/api-group.ts';
 import { textOfKind } from '../../catalog/relations/relation.ts';
+import type { DescribedResource } from '../../catalog/resources/catalog.ts';
+import { resourceKey } from '../../catalog/resources/resource.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import type { IncomingEvent, IncomingObject } from '../../store/types/incoming-object.ts';
 import type { MemberChanges, MemberObject, ObjectName } from '../../store/types/member-reads.ts';
 import { idleStatus, type ResourceHandle } from '../../store/types/progress.ts';
 import type { Writer } from '../../store/types/writer.ts';
 import { RelatedObjects, type ServedLead } from './related-objects.ts';
+import { isMemberOf, unservedMembers } from './unserved-members.ts';
 
 interface DeriverContext {
   readonly writer: Writer;
@@ -34,6 +37,8 @@ interface DeriverContext {
   readonly log: Logger;
   /** Are there callers who may not see all objects? Default: true. */
   readonly isRestricted?: boolean;
+  /** Every cluster has told what it serves, so a member without a collection is not served. */
+  readonly membersKnown: () => boolean;
 }
 
 /** The objects of one part of an abstract kind. */
@@ -72,6 +77,8 @@ export class AbstractKinds {
   /** The kinds of collections (textOfKind), by the ids of their handles. */
   readonly #named = new Map<number, string>();
   #woken = Promise.withResolvers<void>();
+  /** Kinds without a collection, with their members that were logged. */
+  #warned = new Map<string, string>();
 
   constructor(context: DeriverContext) {
     this.#context = context;
@@ -150,11 +157,13 @@ export class AbstractKinds {
       this.#collections.flatMap((each) => (there.has(each.handle.id) ? [[each.text, each] as const] : [])),
     );
     const wanted: Collection[] = [];
+    const unseen = new Map<string, string>();
     for (const kind of this.#kinds) {
       const key = abstractKey(kind);
+      let unserved = this.#unservedOf(kind, handles);
       for (const member of kind.members) {
         const clusters = new Map(
-          handles.flatMap((handle) => (handle.key === member.resource ? [[handle.cluster, handle]] : [])),
+          handles.flatMap((handle) => (isMemberOf(kind, member, handle) ? [[handle.cluster, handle]] : [])),
         );
         for (const [cluster, of] of clusters) {
           const { described: origin } = writer.state(of);
@@ -168,7 +177,9 @@ export class AbstractKinds {
               const handle = handles.find((each) => each.key === key && each.cluster === cluster);
               return handle === undefined ? [] : writer.state(handle).described.redacted;
             });
-            const described = describeAbstractKind(kind, member, { cluster, redacted, leads: served, related: kinds });
+            const plain = describeAbstractKind(kind, member, { cluster, redacted, leads: served, related: kinds, origin });
+            const described = withDiagnostics(plain, unserved);
+            unserved = [];
             const text = JSON.stringify(described);
             wanted.push(
               known.get(text) ?? {
@@ -184,11 +195,27 @@ export class AbstractKinds {
           }
         }
       }
+      if (unserved.length > 0) unseen.set(kind.name, unserved.join('; '));
     }
     const kept = new Set(wanted.map(({ handle }) => handle.id));
     for (const handle of handles) if (isAbstractKey(handle.key) && !kept.has(handle.id)) await writer.drop(handle);
+    this.#warnOf(unseen);
     this.#collections = wanted;
     this.#isIdle = this.#kinds.length === 0;
+  }
+
+  /** What the first collection of the kind says of members without any. The kind of an object has them at the object. */
+  #unservedOf(kind: AbstractKind, handles: readonly ResourceHandle[]): readonly string[] {
+    return kind.cluster === undefined && this.#context.membersKnown() ? unservedMembers(kind, handles) : [];
+  }
+
+  /** Logs the kinds that have no collection, and so no diagnostics: each state once. */
+  #warnOf(unseen: ReadonlyMap<string, string>): void {
+    for (const [kind, problem] of unseen) {
+      if (this.#warned.get(kind) !== problem)
+        this.#context.log.warn({ kind, problem }, 'an abstract kind has no objects');
+    }
+    if (this.#context.membersKnown()) this.#warned = new Map(unseen);
   }
 
   /** The leads of each part of a member. Callers who may not see all related objects see the part without leads. */
@@ -361,6 +388,12 @@ export class AbstractKinds {
     if (isSame(stored, derived)) return null;
     return { type: 'MODIFIED', object: derived };
   }
+}
+
+function withDiagnostics(described: DescribedResource, messages: readonly string[]): DescribedResource {
+  const { cluster, resource, diagnostics } = described;
+  const more = messages.map((message) => ({ cluster, resource: resourceKey(resource), message }));
+  return { ...described, diagnostics: [...diagnostics, ...more] };
 }
 
 /** An object of an abstract kind has no uid of its own; the store needs one, which no API server gives. */

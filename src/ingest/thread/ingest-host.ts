@@ -34,6 +34,7 @@ import { type IngestProgress, sumProgress } from '../context/progress.ts';
 import { defaultReflectorSettings } from '../context/reflector-context.ts';
 import { isMistake, mistakeMessage, unmatchedEverywhere } from '../context/unmatched-kinds.ts';
 import { AbstractKinds } from '../derive/abstract-kinds.ts';
+import { KindObjects } from '../derive/kind-objects.ts';
 import { ParseThread } from '../parse/parse-thread.ts';
 import type { IngestMessage } from './ingest-messages.ts';
 import type { IngestOptions } from './ingest-options.ts';
@@ -72,6 +73,9 @@ export class IngestHost {
   readonly #relations: RelationSet | undefined;
   readonly #healthRules: readonly ReadHealthRules[];
   readonly #abstractKinds: AbstractKinds;
+  readonly #kindObjects: KindObjects;
+  /** Every cluster has told what it serves, or had the time for it. */
+  #membersKnown = false;
   #awaitsRegistration: boolean;
   readonly #parser: ParseThread | null;
   readonly #stop = new AbortController();
@@ -100,11 +104,12 @@ export class IngestHost {
     this.#healthRules = declaredHealthRules(options.healthRules ?? []);
     for (const { problems } of this.#healthRules)
       for (const problem of problems) log.error({ problem }, 'a health rule is left out');
-    this.#abstractKinds = new AbstractKinds({
-      writer: context.writer,
-      clock,
-      log,
-      isRestricted: options.restrictedCallers ?? true,
+    const deriving = { writer: context.writer, clock, log, membersKnown: () => this.#membersKnown };
+    this.#abstractKinds = new AbstractKinds({ ...deriving, isRestricted: options.restrictedCallers ?? true });
+    this.#kindObjects = new KindObjects({
+      ...deriving,
+      clusters: options.abstractKindObjects ?? [],
+      declare: (kinds) => this.#abstractKinds.declare(kinds),
     });
     if (options.abstractKinds !== undefined) this.declareAbstractKinds(options.abstractKinds);
     this.#started = options.clusters.map((cluster) => this.#supervisorOf(cluster));
@@ -141,6 +146,7 @@ export class IngestHost {
       relations: this.#relations,
       healthRules: this.#healthRules,
       redact: options.redact ?? [],
+      diagnosed: (described) => this.#kindObjects.diagnosed(described),
       claimName: (name) => {
         if (this.#names.has(name)) return false;
         this.#names.add(name);
@@ -157,6 +163,7 @@ export class IngestHost {
       const isChanged = this.#catalogVersion !== catalogVersion;
       if (isChanged) this.#catalogChanged = true;
       this.#abstractKinds.wake(kindIds, isChanged);
+      this.#kindObjects.wake(kindIds, isChanged);
       this.#catalogVersion = catalogVersion;
       this.#planWake({ epoch, after, revision, kindIds });
       this.#planProgress();
@@ -170,12 +177,21 @@ export class IngestHost {
     const { clock } = this.#context;
     this.#startedAt = clock.monotonic();
     clock.sleep(startMs, this.#stop.signal).then(
-      () => this.#checkKinds(this.progress()),
+      () => {
+        this.#checkKinds(this.progress());
+        this.#checkMembers(this.progress());
+      },
       () => {},
     );
     for (const supervisor of this.#supervisors) supervisor.start();
     void this.#runHousekeeping(this.#stop.signal);
-    void this.#abstractKinds.run(this.#stop.signal);
+    void this.#runAbstractKinds(this.#stop.signal);
+  }
+
+  /** The kinds that the store has are declared first: what is not declared is dropped. */
+  async #runAbstractKinds(stop: AbortSignal): Promise<void> {
+    await this.#kindObjects.begin();
+    await Promise.all([this.#kindObjects.run(stop), this.#abstractKinds.run(stop)]);
   }
 
   /**
@@ -246,7 +262,7 @@ export class IngestHost {
   declareAbstractKinds(document: AbstractKindsDocument): void {
     const { kinds, problems } = declaredAbstractKinds(document);
     for (const problem of problems) this.#context.log.error({ problem }, 'a part of an abstract kind is left out');
-    this.#abstractKinds.declare(kinds);
+    this.#kindObjects.declareFile(kinds);
   }
 
   /** Gives a path that queries use a column. Never throws: queries also work without the column. */
@@ -332,6 +348,17 @@ export class IngestHost {
     this.#lastProgress = progress;
     this.#context.post({ type: 'progress', progress });
     this.#checkKinds(progress);
+    this.#checkMembers(progress);
+  }
+
+  /** Members of abstract kinds can be said to be served by no cluster once all clusters are discovered, or had the time for it. */
+  #checkMembers({ clusters }: IngestProgress): void {
+    if (this.#membersKnown) return;
+    const isDiscovered = unmatchedEverywhere(clusters)?.certain === true && clusters.every(({ known }) => known);
+    if (!isDiscovered && this.#context.clock.monotonic() - this.#startedAt < startMs) return;
+    this.#membersKnown = true;
+    this.#abstractKinds.wake([], true);
+    this.#kindObjects.wake([], true);
   }
 
   /**

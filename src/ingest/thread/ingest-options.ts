@@ -47,6 +47,8 @@ export interface IngestOptions extends Selection {
   readonly abstractKinds?: AbstractKindsDocument;
   /** Are there callers who may not see all objects? Default: true. */
   readonly restrictedCallers?: boolean;
+  /** Names of clusters whose AbstractKind objects declare abstract kinds, with `*` for any text; absent: none. */
+  readonly abstractKindObjects?: readonly string[];
   /** The declared relations; absent: none. */
   readonly relations?: RelationTexts;
   /** Parses large lists in a separate thread; default: with more than one processor. */

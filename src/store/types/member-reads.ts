@@ -22,6 +22,11 @@ export interface ObjectName {
   readonly name: string;
 }
 
+export interface DatedObject extends ObjectName {
+  /** Microseconds since the epoch; null if the object does not tell. */
+  readonly created: number | null;
+}
+
 /** The objects that changed. */
 export interface MemberChanges {
   /** Each object once. */
@@ -54,6 +59,8 @@ export interface MemberReads {
     after: { readonly namespace: string; readonly name: string } | null,
     limit: number,
   ): readonly MemberObject[];
+  /** The objects that were created first, those of one time by name. */
+  oldest(cluster: string, key: string, limit: number): readonly DatedObject[];
   one(cluster: string, key: string, namespace: string, name: string): MemberObject | null;
   /** Null if the log does not tell: all objects must be read. @param limit of the log's entries */
   changes(cluster: string, key: string, after: number, limit: number): MemberChanges | null;

@@ -3,7 +3,7 @@
 import { ownedObjects, referringObjects } from '../relations/referring-objects.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 import { allHealthColumns, storedHealth } from '../types/kind-layout.ts';
-import type { MemberChanges, MemberObject, MemberReads, NamedTarget, ObjectName } from '../types/member-reads.ts';
+import type { DatedObject, MemberChanges, MemberObject, MemberReads, NamedTarget, ObjectName } from '../types/member-reads.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 import type { SqlValue } from '../types/statement.ts';
 
@@ -43,6 +43,23 @@ export class StoredMembers implements MemberReads {
       )
       .all(kind, cluster, after?.namespace ?? '', after?.name ?? '', kind, cluster, limit)
       .map(memberObject);
+  }
+
+  oldest(cluster: string, key: string, limit: number): readonly DatedObject[] {
+    const kind = this.kindId(key);
+    if (kind === null) return [];
+    return this.#context.session.database
+      .statement(
+        `SELECT o.namespace, o.name, o.created FROM object o
+         WHERE o.kind = ? AND o.cluster = ? AND +${published}
+         ORDER BY o.created IS NULL, o.created, o.namespace, o.name LIMIT +?`,
+      )
+      .all(kind, cluster, kind, cluster, limit)
+      .map(([namespace, name, created]) => ({
+        namespace: String(namespace),
+        name: String(name),
+        created: created == null ? null : Number(created),
+      }));
   }
 
   one(cluster: string, key: string, namespace: string, name: string): MemberObject | null {
