@@ -17,7 +17,10 @@ const page = readFileSync(new URL('../../docs/abstract-kinds.md', import.meta.ur
 
 /** The YAML blocks of the section, in their order. */
 function blocksOf(section: string): readonly string[] {
-  const text = must(page.split(/^## /m).find((each) => each.startsWith(`${section}\n`)), `the section ${section}`);
+  const text = must(
+    page.split(/^## /m).find((each) => each.startsWith(`${section}\n`)),
+    `the section ${section}`,
+  );
   return [...text.matchAll(/^( *)```(\w+)\n([\s\S]*?)^ *```/gm)].map(([, indent = '', , block = '']) =>
     block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   );
@@ -73,13 +76,26 @@ describeOn([mainServer], 'AbstractKind objects', { timeout: 120_000, needs: ['ku
     ['a name that is too long', { spec: { ...good.spec, name: 'a'.repeat(101) } }, 'spec.name'],
     ['a type in lower case', { spec: { ...good.spec, type: 'app' } }, 'spec.type'],
     ['an unknown type', { spec: { ...good.spec, columns: { version: 'Text' } } }, 'spec.columns.version'],
-    ['an unknown type of an object', { spec: { ...good.spec, columns: { version: { type: 'Text' } } } }, 'version.type'],
+    [
+      'an unknown type of an object',
+      { spec: { ...good.spec, columns: { version: { type: 'Text' } } } },
+      'version.type',
+    ],
     ['a column without a type', { spec: { ...good.spec, columns: { version: { values: ['a'] } } } }, 'version.type'],
     ['an unknown field', { spec: { ...good.spec, column: {} } }, 'unknown field "spec.column"'],
-    ['an unknown field of a member', { spec: { ...good.spec, members: [{ ...onlyMember, from: 1 }] } }, 'unknown field'],
+    [
+      'an unknown field of a member',
+      { spec: { ...good.spec, members: [{ ...onlyMember, from: 1 }] } },
+      'unknown field',
+    ],
     [
       'too many columns',
-      { spec: { ...good.spec, columns: Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`c${at}`, 'String'])) } },
+      {
+        spec: {
+          ...good.spec,
+          columns: Object.fromEntries(Array.from({ length: 33 }, (_, at) => [`c${at}`, 'String'])),
+        },
+      },
       'spec.columns',
     ],
     [
@@ -93,7 +109,12 @@ describeOn([mainServer], 'AbstractKind objects', { timeout: 120_000, needs: ['ku
     ['an abstract member', { spec: { ...good.spec, members: [{ resource: 'apps.abstract' }] } }, 'cannot be a member'],
     [
       'a selector with an unknown operator',
-      { spec: { ...good.spec, members: [{ resource: 'a.b', labels: { matchExpressions: [{ key: 'a', operator: 'Is' }] } }] } },
+      {
+        spec: {
+          ...good.spec,
+          members: [{ resource: 'a.b', labels: { matchExpressions: [{ key: 'a', operator: 'Is' }] } }],
+        },
+      },
       'operator',
     ],
   ])('the API server refuses %s', async (_, part, problem) => {
@@ -103,15 +124,30 @@ describeOn([mainServer], 'AbstractKind objects', { timeout: 120_000, needs: ['ku
   test('the walk of the documentation gives its list', async () => {
     const blocks = blocksOf('Bring your own');
     const [definitions, object, query] = [
-      must(blocks.find((block) => block.includes('kind: CustomResourceDefinition')), 'the definitions'),
-      must(blocks.find((block) => block.startsWith('apiVersion: portolan.dev')), 'the object'),
-      must(blocks.find((block) => block.startsWith('{')), 'the query'),
+      must(
+        blocks.find((block) => block.includes('kind: CustomResourceDefinition')),
+        'the definitions',
+      ),
+      must(
+        blocks.find((block) => block.startsWith('apiVersion: portolan.dev')),
+        'the object',
+      ),
+      must(
+        blocks.find((block) => block.startsWith('{')),
+        'the query',
+      ),
     ];
-    const gateway = await runGateway({ kubeconfig: plane.kubeconfigPath, name: 'east' }, { abstractKindObjects: ['east'] });
+    const gateway = await runGateway(
+      { kubeconfig: plane.kubeconfigPath, name: 'east' },
+      { abstractKindObjects: ['east'] },
+    );
     onTestFinished(() => gateway.close());
     await apply(definitions);
     await plane.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s']);
-    const cache = must(blocks.find((block) => block.includes('kind: Cache\n') && !block.includes('Definition')), 'a Cache');
+    const cache = must(
+      blocks.find((block) => block.includes('kind: Cache\n') && !block.includes('Definition')),
+      'a Cache',
+    );
     await apply(cache);
     await apply(object);
     const { metadata } = parse(object) as { metadata: { name: string } };
