@@ -63,6 +63,16 @@ export const chartValues = z.strictObject({
   env: manifests('More environment variables of the container, such as [{ name: TZ, value: UTC }].'),
   envFrom: manifests('ConfigMaps and Secrets whose keys become environment variables.'),
 
+  abstractKinds: group('Abstract kinds that teams bring as objects (docs/abstract-kinds.md).', {
+    objects: on(
+      'Use AbstractKind objects: of all clusters, or of those that config.abstractKindObjects names. Their authors add lists to the schema.',
+    ),
+    definition: on(
+      'Install their CustomResourceDefinition in the cluster of the release, if objects is set. It stays when the release is uninstalled.',
+      true,
+    ),
+  }),
+
   kubeconfig: secretFile(
     'A kubeconfig of other clusters, in a Secret. config.context names the contexts. Without it, the gateway reads its own cluster.',
     'kubeconfig',

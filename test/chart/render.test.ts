@@ -119,7 +119,7 @@ describeWithHelm('the chart', () => {
     for (const { kind, metadata, ...rest } of manifests) {
       if (name === 'extra-objects' && metadata.labels === undefined) continue;
       expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/instance': 'portolan' });
-      expect(kind.startsWith('Cluster') || metadata.namespace !== undefined).toBe(true);
+      expect(/^(Cluster|CustomResourceDefinition$)/.test(kind) || metadata.namespace !== undefined).toBe(true);
       expect(rest.apiVersion).toBeTypeOf('string');
     }
   });

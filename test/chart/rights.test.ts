@@ -16,10 +16,18 @@ interface Options {
   readonly namespaces?: readonly string[];
   readonly secretData?: 'live';
   readonly clusterSecrets?: string;
+  readonly abstractKindObjects?: readonly string[];
 }
 
 const tls = { secret: 'tls', clientCa: { secret: '' }, proxyClientCa: { secret: '' } };
 const widgets = { group: 'example.com', plural: 'widgets', kind: 'Widget', namespaced: true, verbs: ['list', 'watch'] };
+const abstractKinds = {
+  ...widgets,
+  group: 'portolan.dev',
+  plural: 'abstractkinds',
+  kind: 'AbstractKind',
+  namespaced: false,
+};
 const inner = { ...widgets, group: 'inner.example.com' };
 
 /** `namespace suffix verbs groups resources`, one line a rule, sorted. */
@@ -36,8 +44,11 @@ function linesOf(role: string, rules: readonly Partial<NeededRule>[]): readonly 
 function expectedLines(options: Options, { secrets = false, wildcards = false } = {}): readonly string[] {
   const { auth = ['token'], authorizationMode = 'auto', kinds = [], exclude = [], namespaces = [] } = options;
   const accepted = auth.filter((kind) => kind !== 'none');
-  const selection = { include: kinds, exclude, required: requiredKeys(accepted, { authorizationMode }) };
-  const resources = builtinKinds.filter(
+  const { abstractKindObjects = [] } = options;
+  const required = requiredKeys(accepted, { authorizationMode, abstractKindObjects });
+  const selection = { include: kinds, exclude, required };
+  const served = [...builtinKinds, ...(abstractKindObjects.length === 0 ? [] : [abstractKinds])];
+  const resources = served.filter(
     (resource) => selects(resource, selection) && (secrets || resourceKey(resource) !== 'secrets'),
   );
   return gatewayRoles({
@@ -106,6 +117,9 @@ describeWithHelm('the rights of the chart', () => {
     [{ kinds: ['*.apps', 'pods.', 'NODE'] }, {}],
     [{ kinds: ['lease*', 'node'], exclude: ['leases'] }, {}],
     [{ kinds: ['nodes'], namespaces: ['a'], authorizationMode: 'review' }, {}],
+    [{ abstractKindObjects: ['*'] }, {}],
+    [{ abstractKindObjects: ['in-cluster'], kinds: ['nodes'], namespaces: ['a'] }, {}],
+    [{ abstractKindObjects: ['*'] }, { wildcards: true }],
   ])('with %j and %j are those of portolan rbac', async (config, rbac) => {
     const text = await renderValues(valuesOf(config, rbac));
     expect(renderedLines(text)).toEqual(expectedLines(config, rbac));

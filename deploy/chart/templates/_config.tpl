@@ -11,6 +11,7 @@
 {{-   if .clientCa.secret }}{{ $_ := set $config "clientCa" (printf "/etc/portolan-client-ca/%s" .clientCa.key) }}{{ end -}}
 {{-   if .proxyClientCa.secret }}{{ $_ := set $config "proxyClientCa" (printf "/etc/portolan-proxy-ca/%s" .proxyClientCa.key) }}{{ end -}}
 {{- end -}}
+{{- if and .Values.abstractKinds.objects (not $config.abstractKindObjects) }}{{ $_ := set $config "abstractKindObjects" (list "*") }}{{ end -}}
 {{- if .Values.kubeconfig.secret -}}
 {{-   $_ := set $config "kubeconfig" (printf "/etc/portolan-clusters/%s" .Values.kubeconfig.key) -}}
 {{- else -}}

@@ -28,6 +28,9 @@ YAML with `cluster` (rules of the ClusterRole), `namespaced` (rules of the Role 
 {{-     $kinds = append $kinds . -}}
 {{-   end -}}
 {{- end -}}
+{{- if or .Values.abstractKinds.objects $config.abstractKindObjects -}}
+{{-   $kinds = append $kinds (dict "group" "portolan.dev" "plural" "abstractkinds" "kind" "AbstractKind" "watch" true "mayBeCustom" true) -}}
+{{- end -}}
 {{- $groups := $rbac.customResources.groups -}}
 {{- if and $rbac.customResources.lookup (not $rbac.wildcards) -}}
 {{-   range (lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "").items -}}

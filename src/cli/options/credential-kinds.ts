@@ -23,7 +23,7 @@ export function requiredKeys(
   {
     authorizationMode,
     abstractKindObjects = [],
-  }: Pick<Config, 'authorizationMode'> & Partial<Pick<Config, 'abstractKindObjects'>>,
+  }: Pick<Config, 'authorizationMode'> & { readonly abstractKindObjects?: readonly string[] },
 ): readonly string[] {
   return [
     ...(accepted.length > 0 && authorizationMode !== 'review' ? rbacKeys : []),
