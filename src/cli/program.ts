@@ -148,7 +148,7 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of the
     'crd',
     'print the CustomResourceDefinition of objects that declare abstract kinds, for kubectl apply',
   ).action(async () => {
-    exitCode = (await import('./crd.ts')).crd();
+    standardOutput.write((await import('../catalog/abstract/abstract-kind-crd.ts')).abstractKindCrdText());
   });
   subcommand(
     program,

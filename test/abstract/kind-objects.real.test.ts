@@ -21,7 +21,7 @@ function blocksOf(section: string): readonly string[] {
     page.split(/^## /m).find((each) => each.startsWith(`${section}\n`)),
     `the section ${section}`,
   );
-  return [...text.matchAll(/^( *)```(\w+)\n([\s\S]*?)^ *```/gm)].map(([, indent = '', , block = '']) =>
+  return [...text.matchAll(/^( *)```(\w*)\n([\s\S]*?)^ *```/gm)].map(([, indent = '', , block = '']) =>
     block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   );
 }
@@ -155,6 +155,22 @@ describeOn([mainServer], 'AbstractKind objects', { timeout: 120_000, needs: ['ku
       const { data, errors } = await ask(gateway.url, query);
       expect(errors).toBeUndefined();
       expect(JSON.stringify(data)).toContain('"7.4"');
+    }, 60_000);
+    const question = must(
+      blocks.find((block) => block.includes('diagnostics')),
+      'the query of diagnostics',
+    );
+    await apply(object.replace('spec.version', 'spec.verson'));
+    await eventually(async () => {
+      const { data, errors } = await ask(gateway.url, question);
+      expect(errors).toBeUndefined();
+      const [sentence] = blocksOf('Mistakes');
+      expect(JSON.parse(JSON.stringify(data))).toEqual({
+        resources: [
+          { key: 'stores.abstract', cluster: 'east/caches.walk.example.com', diagnostics: [sentence?.trim()] },
+          { key: 'abstractkinds.portolan.dev', cluster: 'east', diagnostics: [] },
+        ],
+      });
     }, 60_000);
     await plane.kubectl(['delete', 'abstractkind', metadata.name]);
     await eventually(async () => {

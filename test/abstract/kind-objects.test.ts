@@ -183,8 +183,8 @@ test('the file comes first, then the older object; others have their lists', { t
     expect(await versions(url, 'stores')).toEqual(['east e1']);
     expect(await diagnostics(url)).toEqual([
       'east: AbstractKind a: the abstract kind apps is left out: apps (App) is in the file of --abstract-kinds, which comes first',
-      'east: AbstractKind c: the abstract kind shops is left out: stores (Store) is in the AbstractKind b of the cluster east, which comes first',
-      'west: AbstractKind d: the abstract kind stores is left out: its column version has the type String in the AbstractKind b of the cluster east, which comes first',
+      'east: AbstractKind c: the abstract kind shops is left out: stores (Store) is in the AbstractKind b, which comes first',
+      'west: AbstractKind d: the abstract kind stores is left out: its column version has the type String in an AbstractKind of another cluster, which comes first',
     ]);
   });
 });
@@ -202,6 +202,35 @@ test('a list stays while its cluster is away, also over a restart', { timeout: 1
   east.setAvailable(true);
   east.delete(pathOf('a'));
   await eventually(async () => expect(versions(url)).rejects.toThrow('Cannot query field'), 60_000);
+});
+
+test('the names of other kinds stay with them, also in a new store', { timeout: 120_000 }, async () => {
+  const { east, gateway } = await world();
+  east.create(kindObject('a', { ...apps, name: 'exampleComRedises', type: 'ExampleComRedis' }));
+  east.create(kindObject('b', { ...apps, name: 'customResourceDefinitions', type: 'CustomResourceDefinition' }));
+  const check = async (url: string): Promise<void> => {
+    const { data, errors } = await ask<Record<string, { totalCount: number; nodes: { __typename: string }[] }>>(
+      url,
+      '{ exampleComRedises { totalCount nodes { __typename spec { size } } } customResourceDefinitions { totalCount } }',
+    );
+    expect(errors).toBeUndefined();
+    expect(data?.['exampleComRedises']).toMatchObject({ totalCount: 2, nodes: [{ spec: { size: 3 } }, {}] });
+    expect(data?.['customResourceDefinitions']?.totalCount).toBe(6);
+    expect((await diagnostics(url, '*.abstract')).join()).toContain('the list');
+  };
+  await eventually(() => check(gateway.url));
+  const folder = kubeconfigFolder();
+  const cluster = { name: 'east', kubeconfig: folder.file('east', east.kubeconfig()) };
+  const anew = await runGateway(cluster, { abstractKindObjects: ['*'] });
+  onTestFinished(() => anew.close());
+  await eventually(async () => {
+    const { data } = await ask<Record<string, { nodes: { __typename: string }[] }>>(
+      anew.url,
+      '{ exampleComRedises { nodes { __typename spec { size } } } customResourceDefinitions { nodes { __typename } } }',
+    );
+    expect(data?.['exampleComRedises']?.nodes).toEqual([{ __typename: 'ExampleComRedis', spec: { size: 3 } }]);
+    expect((await diagnostics(anew.url, '*.abstract')).length).toBe(2);
+  });
 });
 
 test('there are bounds, and clusters that are not named do not count', { timeout: 120_000 }, async () => {

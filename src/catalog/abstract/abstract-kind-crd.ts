@@ -122,7 +122,7 @@ export function abstractKindCrdText(): string {
   return stringify(abstractKindCrd(), { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-export function abstractKindCrd(): Readonly<Record<string, unknown>> {
+function abstractKindCrd(): Readonly<Record<string, unknown>> {
   const description =
     'One list of Portolan over several kinds of this cluster, with columns that are mapped from each. It is an entry of the file of abstract kinds.';
   return {

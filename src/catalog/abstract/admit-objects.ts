@@ -78,8 +78,13 @@ export function admitObjects(ofFile: readonly AbstractKind[], objects: readonly 
     const taken = alike.flatMap(({ kind: other, object: of }) => {
       const why = conflictOf(kind, other);
       if (why === null) return [];
+      // Who reads the diagnostics of a cluster may have no rights in another one.
       const owner =
-        of === null ? 'the file of --abstract-kinds' : `the AbstractKind ${of.name} of the cluster ${of.cluster}`;
+        of === null
+          ? 'the file of --abstract-kinds'
+          : of.cluster === cluster
+            ? `the AbstractKind ${of.name}`
+            : 'an AbstractKind of another cluster';
       return [`the abstract kind ${kind.name} is left out: ${why} in ${owner}, which comes first`];
     });
     const lists = new Set(admitted.map(({ kind: { name: list } }) => list));

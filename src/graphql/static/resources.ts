@@ -10,6 +10,7 @@ import DataLoader from 'dataloader';
 import { resourceOf } from '../../access/policy-rule.ts';
 import { must } from '../../base/must.ts';
 import { runSliced, type Steps } from '../../base/steps.ts';
+import { abstractKindObjectsKey, ofKindObjects } from '../../catalog/abstract/abstract-kind.ts';
 import type { DescribedResource, PromotionReason } from '../../catalog/resources/catalog.ts';
 import { configuredPaths } from '../../catalog/resources/configured-paths.ts';
 import { type FieldTree, type FieldType, scalarOfMap } from '../../catalog/tree/field-tree.ts';
@@ -274,10 +275,13 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
           const { diagnostics, resource, tree } = await source.described();
           const { catalog, diagnostics: unbuilt } = portolan.generation;
           const { problems } = configuredPaths(portolan.source.diagnosis.promote, resource, tree);
-          const { key, cluster } = source.state;
+          const { key, cluster, collections } = source.state;
           const own = catalog.diagnostics.filter((each) => each.resource === key && each.cluster === cluster);
           const found = [...diagnostics, ...own, ...unbuilt.filter((each) => each.resource === key)];
-          return [...new Set(found.map(({ message }) => message)), ...problems];
+          const messages = new Set(found.map(({ message }) => message));
+          // A caller who does not see all objects has no collections, and must not read the names of the others.
+          const isPartial = key === abstractKindObjectsKey && collections.length === 0;
+          return [...messages, ...problems].filter((each) => !isPartial || !each.startsWith(ofKindObjects));
         },
       }),
     }),

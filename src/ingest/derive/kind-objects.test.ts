@@ -34,7 +34,11 @@ interface Started {
   readonly pass: (ms: number) => Promise<void>;
 }
 
-async function started(clusters: readonly string[], file: readonly AbstractKind[] = []): Promise<Started> {
+async function started(
+  clusters: readonly string[],
+  file: readonly AbstractKind[] = [],
+  membersKnown = () => true,
+): Promise<Started> {
   const fixture = engineFixture();
   await fixture.declare(described(), described('west'));
   await fixture.sync(key, [stored('a')]);
@@ -46,7 +50,7 @@ async function started(clusters: readonly string[], file: readonly AbstractKind[
     clock,
     log: recordedLogger().logger,
     clusters,
-    membersKnown: () => true,
+    membersKnown,
     declare: (kinds) => void declared.push(kinds.map(({ name }) => name).join()),
   });
   objects.declareFile(file);
@@ -100,6 +104,20 @@ test('one edit is taken after half a second; other kinds and an edit of nothing 
   fixture.apply(key, 'MODIFIED', stored('a', { ...apps, description: 'changed' }));
   await pass(10_000);
   expect(declared).toHaveLength(2);
+});
+
+test('objects that come while the kinds of clusters are still coming are taken after them', async () => {
+  let known = false;
+  const { fixture, objects, declared, pass } = await started(['*'], [], () => known);
+  // What an earlier process has stored is there at once.
+  expect(declared).toEqual(['apps']);
+  fixture.apply(key, 'ADDED', stored('b', { ...apps, name: 'others' }));
+  await pass(10_000);
+  expect(declared).toEqual(['apps']);
+  known = true;
+  objects.wake([], true);
+  await pass(10_000);
+  expect(declared.at(-1)).toBe('apps,others');
 });
 
 test('the oldest hundred objects of a cluster count, whatever their names', async () => {

@@ -13,7 +13,11 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { namePattern } from '../../base/text/name-pattern.ts';
-import { type AbstractKind, abstractKindObjectsKey } from '../../catalog/abstract/abstract-kind.ts';
+import {
+  type AbstractKind,
+  abstractKindObjectsKey,
+  ofKindObjects as prefix,
+} from '../../catalog/abstract/abstract-kind.ts';
 import {
   admitObjects,
   type KindObject,
@@ -48,8 +52,6 @@ const mostObjects = 100;
 /** Diagnostics of one object, of one cluster, and characters of one. */
 const most = { perObject: 5, perCluster: 50, text: 400 } as const;
 const retryMs = 5000;
-/** Begins each diagnostic of an object, and no other diagnostic of the resource. */
-const prefix = 'AbstractKind ';
 
 export class KindObjects {
   readonly #context: KindObjectsContext;
@@ -83,9 +85,12 @@ export class KindObjects {
     else this.#woken.resolve();
   }
 
-  /** Call after each commit. @param catalogChanged collections may have come or gone */
+  /**
+   * Call after each commit, and when the members are known. Until then the kinds of clusters are still coming, and an object must not get
+   * their names first. @param catalogChanged collections may have come or gone
+   */
   wake(kindIds: readonly number[], catalogChanged: boolean): void {
-    if (this.#isOff) return;
+    if (this.#isOff || !this.#context.membersKnown()) return;
     const id = this.#context.writer.members.kindId(key);
     if (catalogChanged || (id !== null && kindIds.includes(id))) this.#woken.resolve();
   }
@@ -104,6 +109,7 @@ export class KindObjects {
   /** Declares what the file and the store say now. Later calls of `run` follow changes. Never rejects. */
   async begin(): Promise<void> {
     if (this.#isOff) return;
+    this.#woken = Promise.withResolvers();
     try {
       await this.#look();
     } catch (error) {
