@@ -167,8 +167,8 @@ describeOn([mainServer], 'AbstractKind objects', { timeout: 120_000, needs: ['ku
       const [sentence] = blocksOf('Mistakes');
       expect(JSON.parse(JSON.stringify(data))).toEqual({
         resources: [
-          { key: 'stores.abstract', cluster: 'east/caches.walk.example.com', diagnostics: [sentence?.trim()] },
           { key: 'abstractkinds.portolan.dev', cluster: 'east', diagnostics: [] },
+          { key: 'stores.abstract', cluster: 'east/caches.walk.example.com', diagnostics: [sentence?.trim()] },
         ],
       });
     }, 60_000);

@@ -122,10 +122,12 @@ test('objects that come while the kinds of clusters are still coming are taken a
 
 test('the oldest hundred objects of a cluster count, whatever their names', async () => {
   const { fixture, objects, declared, pass } = await started(['*']);
-  const newer = Array.from({ length: 150 }, (_, at) =>
+  const newer = Array.from({ length: 99 }, (_, at) =>
     stored(`a${String(at).padStart(3, '0')}`, {}, '2026-02-01T00:00:00Z'),
   );
-  await fixture.sync(key, [...newer, stored('zz', { ...apps, name: 'oldest' }, '2025-01-01T00:00:00Z')]);
+  const oldest = stored('zz', { ...apps, name: 'oldest' }, '2025-01-01T00:00:00Z');
+  const newest = stored('a', { ...apps, name: 'newest', type: 'Newest' }, '2026-03-01T00:00:00Z');
+  await fixture.sync(key, [...newer, oldest, newest]);
   await pass(10_000);
   expect(declared.at(-1)).toBe('oldest');
   const { diagnostics } = objects.diagnosed(described());
