@@ -235,7 +235,7 @@ function gather(key: string, from: readonly DescribedResource[]): Gathered {
   const diagnostics: Diagnostic[] = [];
   let tree = first.tree;
   for (const each of from) {
-    diagnostics.push(...each.diagnostics);
+    diagnostics.push(...each.diagnostics.map((diagnostic): Diagnostic => ({ ...diagnostic, isDescribed: true })));
     const report = (message: string): void => {
       diagnostics.push({ cluster: each.cluster, resource: key, message });
     };

@@ -157,7 +157,13 @@ test('an object makes a list of its own cluster; it changes, breaks, is repaired
       'east: AbstractKind a: the cluster east does not serve these members, or this gateway leaves them out: nothing.example.com',
     );
   });
+  // No kind changes with it.
   east.delete(pathOf('b'));
+  await eventually(async () =>
+    expect((await diagnostics(url)).map((each) => each.slice(0, 'east: AbstractKind a'.length))).toEqual([
+      'east: AbstractKind a',
+    ]),
+  );
   east.delete(pathOf('a'));
   await eventually(async () => {
     expect(await versions(url)).toEqual(['west m1', 'west w1']);

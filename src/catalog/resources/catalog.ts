@@ -42,6 +42,8 @@ export interface Diagnostic {
   /** resourceKey of the kind concerned. */
   readonly resource: string;
   readonly message: string;
+  /** In a catalog: the description of the resource has it, which may be newer than the catalog. */
+  readonly isDescribed?: true;
 }
 
 /** One resource of one cluster, described by its schema. */

@@ -138,3 +138,23 @@ test('closing ends a build', async () => {
   await engine.refreshCatalog();
   expect(published).toEqual([1]);
 });
+
+test('diagnostics that change alone are logged and answered, without another generation', async () => {
+  const warned: string[] = [];
+  const fixture = engineFixture({ log: { ...silentLogger, warn: (_fields, message) => void warned.push(message) } });
+  const saying = (...messages: readonly string[]) => ({
+    ...crd('First'),
+    diagnostics: messages.map((message) => ({ cluster: 'east', resource: 'firsts.example.com', message })),
+  });
+  const answered = async (): Promise<unknown> =>
+    (await fixture.query('{ resources { diagnostics } }')).data.resources[0].diagnostics;
+  await fixture.declare(saying('one'));
+  const { id } = fixture.engine.source.generation();
+  await fixture.declare(saying('one', 'two'));
+  expect(await answered()).toEqual(['one', 'two']);
+  await fixture.declare(saying('two'));
+  expect(await answered()).toEqual(['two']);
+  await fixture.declare(saying('two'));
+  expect(warned).toEqual(['one', 'two']);
+  expect(fixture.engine.source.generation().id).toBe(id);
+});

@@ -122,7 +122,10 @@ export class SchemaRefresh {
     const began = clock.monotonic();
     const { described, came } = await this.#descriptions.read(reader, slices);
     const catalog = await runSliced(this.#assembler.assemble(described, came), slices);
-    if (this.#current?.catalog.hash === catalog.hash) return;
+    if (this.#current?.catalog.hash === catalog.hash) {
+      this.#diagnostics.say(catalog, [...catalog.diagnostics, ...this.#current.diagnostics]);
+      return;
+    }
     const next = await runSliced(this.#builder.build(catalog), slices);
     this.#diagnostics.say(catalog, [...catalog.diagnostics, ...next.diagnostics]);
     this.#current = next;

@@ -276,7 +276,9 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
           const { catalog, diagnostics: unbuilt } = portolan.generation;
           const { problems } = configuredPaths(portolan.source.diagnosis.promote, resource, tree);
           const { key, cluster, collections } = source.state;
-          const own = catalog.diagnostics.filter((each) => each.resource === key && each.cluster === cluster);
+          const own = catalog.diagnostics.filter(
+            (each) => each.resource === key && each.cluster === cluster && each.isDescribed !== true,
+          );
           const found = [...diagnostics, ...own, ...unbuilt.filter((each) => each.resource === key)];
           const messages = new Set(found.map(({ message }) => message));
           // A caller who does not see all objects has no collections, and must not read the names of the others.
