@@ -32,7 +32,7 @@ const good = {
   metadata: { name: 'apps' },
   spec: {
     name: 'apps',
-    columns: { version: 'String', state: { type: 'String', values: ['up'] } },
+    columns: { version: 'String', state: { type: 'String', values: ['up'] }, mood: { type: 'Enum', values: ['GOOD'] } },
     members: [
       {
         resource: 'redises.cache.example.com',
@@ -81,6 +81,7 @@ describeOn([mainServer], 'AbstractKind objects', { timeout: 120_000, needs: ['ku
       { spec: { ...good.spec, columns: { version: { type: 'Text' } } } },
       'version.type',
     ],
+    ['an Enum without values', { spec: { ...good.spec, columns: { version: 'Enum' } } }, 'spec.columns.version'],
     ['a column without a type', { spec: { ...good.spec, columns: { version: { values: ['a'] } } } }, 'version.type'],
     ['an unknown field', { spec: { ...good.spec, column: {} } }, 'unknown field "spec.column"'],
     [

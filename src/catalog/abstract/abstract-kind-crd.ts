@@ -29,7 +29,7 @@ const columns = {
     pattern: `^(${columnTypes.join('|')})$`,
     required: ['type'],
     properties: {
-      type: { type: 'string', enum: [...columnTypes] },
+      type: { type: 'string', enum: [...columnTypes, 'Enum'] },
       description: text(1000),
       values: { type: 'array', minItems: 1, maxItems: most.values, items: text(4096) },
     },

@@ -48,6 +48,7 @@ test.each<readonly [string, object, boolean]>([
   ['has another member', { ...apps, members: [{ ...member, resource: 'a.b' }] }, true],
   ['has a column more', { ...apps, columns: { version: 'String', size: 'Int64' } }, true],
   ['has another type of a column', { ...apps, columns: { version: 'Int64' } }, false],
+  ['has an Enum of the column', { ...apps, columns: { version: { type: 'Enum', values: ['A'] } } }, false],
   ['has another type', { ...apps, type: 'Other' }, false],
   ['has another name', { ...apps, name: 'others' }, false],
   ['has its name in another case', { ...apps, name: 'appS' }, false],

@@ -11,7 +11,7 @@
 import { messageOf } from '../../base/errors.ts';
 import { recordOf } from '../values/displayed-value.ts';
 import { compareText } from '../values/values.ts';
-import { type AbstractKind, isNamedAlike } from './abstract-kind.ts';
+import { type AbstractKind, type Column, isNamedAlike } from './abstract-kind.ts';
 import { most, type ReadAbstractKinds, readAbstractKinds } from './read-abstract-kinds.ts';
 
 /** An object of the kind AbstractKind. */
@@ -104,9 +104,14 @@ export function admitObjects(ofFile: readonly AbstractKind[], objects: readonly 
 function conflictOf(kind: AbstractKind, other: AbstractKind): string | null {
   const isOther = other.cluster !== undefined && other.cluster !== kind.cluster;
   if (!isOther || other.name !== kind.name || other.type !== kind.type) return `${other.name} (${other.type}) is`;
-  const types = new Map(other.columns.map(({ name, type }) => [name, type]));
-  const column = kind.columns.find(({ name, type }) => (types.get(name) ?? type) !== type);
+  const types = new Map(other.columns.map((column) => [column.name, typeText(column)]));
+  const column = kind.columns.find((each) => (types.get(each.name) ?? typeText(each)) !== typeText(each));
   return column === undefined ? null : `its column ${column.name} has the type ${types.get(column.name)}`;
+}
+
+/** An Enum is a type of its own with its values. */
+function typeText({ type, isEnum, values = [] }: Column): string {
+  return isEnum === true ? `Enum of ${values.join(', ')}` : type;
 }
 
 function columnsOf(kinds: readonly AbstractKind[]): ReadonlySet<string> {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { describedCrd } from '../../../test/kit/engine-fixture.ts';
+import type { DescribedRelation } from '../relations/described-relation.ts';
 import { checkPaths } from './check-paths.ts';
 import { readAbstractKinds } from './read-abstract-kinds.ts';
 
@@ -18,6 +19,18 @@ const { tree } = describedCrd({
   },
 });
 
+const relations: readonly DescribedRelation[] = [
+  {
+    name: 'config',
+    to: 'ConfigMap',
+    reverse: null,
+    reverseOn: [],
+    many: false,
+    origin: 'CONFIGURED',
+    way: { by: 'owner' },
+  },
+];
+
 function problemsOf(member: object): readonly string[] {
   const columns = { x: 'String', y: 'String' };
   const { kinds, problems } = readAbstractKinds({
@@ -26,7 +39,7 @@ function problemsOf(member: object): readonly string[] {
   expect(problems).toEqual([]);
   const [only] = kinds[0]?.members ?? [];
   if (only === undefined) throw new Error('there is a member');
-  return checkPaths(only, tree);
+  return checkPaths(only, { tree, relations });
 }
 
 test.each([
@@ -41,6 +54,8 @@ test.each([
   ['metadata.labels["a/b"]'],
   ['metadata.annotations.a'],
   ['kind'],
+  // A path of a related object is one of another kind.
+  ['config.data.any'],
 ])('the schema has %s', (path) => {
   expect(problemsOf({ columns: { x: path } })).toEqual([]);
 });

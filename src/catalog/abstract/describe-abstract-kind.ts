@@ -145,7 +145,9 @@ export function describeAbstractKinds(
     kind.members.flatMap((member) =>
       described
         .filter(({ resource }) => resourceKey(resource) === member.resource)
-        .map((origin) => describeAbstractKind(kind, member, { cluster: origin.cluster, redacted: origin.redacted, origin })),
+        .map((origin) =>
+          describeAbstractKind(kind, member, { cluster: origin.cluster, redacted: origin.redacted, origin }),
+        ),
     ),
   );
 }

@@ -25,7 +25,13 @@ function abstract(type: string, ...columns: readonly string[]): readonly Describ
   });
   expect(problems).toEqual([]);
   return kinds.flatMap((kind) =>
-    kind.members.map((member) => describeAbstractKind(kind, member, { cluster: 'east', redacted: [] })),
+    kind.members.map((member) =>
+      describeAbstractKind(kind, member, {
+        cluster: 'east',
+        redacted: [],
+        origin: { tree: { root: 'A', shapes: { A: { key: 'A', path: [], fields: [] } } } },
+      }),
+    ),
   );
 }
 

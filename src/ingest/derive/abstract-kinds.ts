@@ -177,7 +177,13 @@ export class AbstractKinds {
               const handle = handles.find((each) => each.key === key && each.cluster === cluster);
               return handle === undefined ? [] : writer.state(handle).described.redacted;
             });
-            const plain = describeAbstractKind(kind, member, { cluster, redacted, leads: served, related: kinds, origin });
+            const plain = describeAbstractKind(kind, member, {
+              cluster,
+              redacted,
+              leads: served,
+              related: kinds,
+              origin,
+            });
             const described = withDiagnostics(plain, unserved);
             unserved = [];
             const text = JSON.stringify(described);

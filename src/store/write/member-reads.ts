@@ -3,7 +3,14 @@
 import { ownedObjects, referringObjects } from '../relations/referring-objects.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 import { allHealthColumns, storedHealth } from '../types/kind-layout.ts';
-import type { DatedObject, MemberChanges, MemberObject, MemberReads, NamedTarget, ObjectName } from '../types/member-reads.ts';
+import type {
+  DatedObject,
+  MemberChanges,
+  MemberObject,
+  MemberReads,
+  NamedTarget,
+  ObjectName,
+} from '../types/member-reads.ts';
 import type { ResourceHandle } from '../types/progress.ts';
 import type { SqlValue } from '../types/statement.ts';
 
