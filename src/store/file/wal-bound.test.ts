@@ -53,6 +53,18 @@ test('a relist of many differences makes room before it is committed as one', as
   }
 });
 
+test('a relist is committed while the first list of another kind is written', async () => {
+  const { writer } = starved();
+  const listed = writer.declare(describedResource());
+  await writer.replace(listed).commit('1');
+  const first = writer.replace(writer.declare(describedResource({ plural: 'others' })));
+  const relist = writer.replace(listed);
+  relist.put([pod({ name: 'a', rv: 2 })]);
+  first.put(Array.from({ length: 20 }, (_, index) => pod({ name: `n${index}`, rv: 1 })));
+  expect(await relist.commit('2')).toMatchObject({ added: 1 });
+  expect(await first.commit('1')).toMatchObject({ added: 20 });
+});
+
 test('readers that follow each other without a gap are waited for, cut where they must be, and let in again', async () => {
   const { writer, file } = starved();
   const reader = openReader(file, { readers: 2, leaseMs: 60_000, walGateBytes, walLimitBytes: walGateBytes * 1.5 });

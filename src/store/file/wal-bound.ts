@@ -121,6 +121,8 @@ export class WalBound {
   hold(expected = 0): void {
     const now = systemClock.monotonic();
     if (expected === 0 && now < this.#shortUntil) return;
+    // SQLite does not tell the log's size inside a transaction.
+    if (this.#database.inTransaction) this.#settle();
     const { bytes: size, heldBytes } = this.#database.log();
     this.#bytes = heldBytes;
     this.#shortUntil = now + (this.#gate - size) / fastestPerMs;
