@@ -163,6 +163,7 @@ const plugin = (): string => {
 const others: readonly Case[] = [
   ['demo', () => ['demo', '--port', '0', '--pods', '10', '--still'], { until: /Synced: |Playground/ }],
   ['client-config', () => ['client-config', '--apollo']],
+  ['crd', () => ['crd']],
   ['a command that is none', () => [evilWord]],
   ['an option that is none', () => ['status', `--${evilWord}`]],
   ['an argument too many', () => ['serve', evilWord]],
