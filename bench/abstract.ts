@@ -92,7 +92,13 @@ async function fill(file: string, objects: number, changes: number): Promise<rea
       },
     ],
   });
-  const abstract = new AbstractKinds({ writer, clock: systemClock, membersKnown: () => true, log: silentLogger });
+  const abstract = new AbstractKinds({
+    writer,
+    clock: systemClock,
+    membersKnown: () => true,
+    log: silentLogger,
+    isRestricted: false,
+  });
   abstract.declare(kinds);
   let derived: (() => void) | null = null;
   const abstractId = (): number | null => writer.members.kindId('instances.abstract');

@@ -10,7 +10,7 @@
  * sees the first if they may get all objects that the columns may lead to, and otherwise the second. So no filter, order or count tells of
  * a value that the caller may not see.
  */
-import { type MemberPart, memberCluster, type RelatedKind } from '../catalog/abstract/abstract-kind.ts';
+import { type MemberPart, memberOfPart, type RelatedKind } from '../catalog/abstract/abstract-kind.ts';
 import type { Rights } from './rights.ts';
 import {
   type Access,
@@ -96,22 +96,18 @@ function widen(scopes: Scopes, partsOf: (key: string) => readonly NamedPart[] | 
 
 function scopeOf(scopes: Scopes, parts: readonly NamedPart[], access: Access): Scope {
   const clusters = new Map<string, ClusterScope>();
-  const twice = new Set(
-    parts.flatMap(({ related, cluster, member }) => (related.length > 0 ? [`${cluster}/${member}`] : [])),
-  );
-  const isTwice = ({ cluster, member }: MemberPart): boolean => twice.has(`${cluster}/${member}`);
-  let isWhole = true;
-  for (const each of parts) {
-    const { part, cluster, member, related } = each;
+  // Of a member that is there twice, nobody sees all rows.
+  let isWhole = parts.every(({ related }) => related.length === 0);
+  for (const { part, cluster, member, related } of parts) {
     const scope = scopes.of(member, access);
-    isWhole &&= scope.rows === 'all' && !isTwice(each);
+    isWhole &&= scope.rows === 'all';
     const visible = partIn(scope, cluster);
     if (visible === null || (related.length > 0 && !seesRelated(scopes, cluster, visible, related))) continue;
     clusters.set(part, visible);
   }
-  for (const { part, cluster, member, related } of parts) {
+  for (const { part, related } of parts) {
     // The part with the values takes the place of the one without.
-    if (related.length > 0 && clusters.has(part)) clusters.delete(memberCluster(cluster, member));
+    if (related.length > 0 && clusters.has(part)) clusters.delete(memberOfPart(part));
   }
   if (isWhole && parts.length > 0) return allRows;
   return clusters.size === 0 ? noRows : { rows: 'some', clusters };

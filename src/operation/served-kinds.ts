@@ -14,7 +14,7 @@
 import { createHash } from 'node:crypto';
 import { PortolanError } from '../base/errors.ts';
 import { namePattern } from '../base/text/name-pattern.ts';
-import { memberCluster, splitMemberCluster } from '../catalog/abstract/abstract-kind.ts';
+import { memberCluster, memberOfPart, splitMemberCluster } from '../catalog/abstract/abstract-kind.ts';
 import { isAbstract, isAbstractKey } from '../catalog/groups/api-group.ts';
 import { isOwnGroup } from '../catalog/names/reserved-names.ts';
 import { didYouMean } from '../catalog/paths/did-you-mean.ts';
@@ -105,10 +105,7 @@ function derivedKinds(
   abstract: readonly CatalogKind[],
 ): ReadonlyMap<string, readonly { readonly part: string; readonly key: string }[]> {
   const parts = abstract.flatMap(({ key, clusters }) => clusters.map((part) => ({ part, key })));
-  return Map.groupBy(parts, ({ part }) => {
-    const { cluster, member } = splitMemberCluster(part);
-    return memberCluster(cluster, member);
-  });
+  return Map.groupBy(parts, ({ part }) => memberOfPart(part));
 }
 
 function wordsOf(kinds: readonly CatalogKind[]): ReadonlyMap<string, readonly CatalogKind[]> {

@@ -107,3 +107,17 @@ export function splitMemberCluster(text: string): MemberPart {
     related: related.map((each) => ({ key: each.replace('*', ''), isNear: !each.endsWith('*') })),
   };
 }
+
+/** The same for both parts of a member in one cluster: `east/redises.cache.example.com`. */
+export function memberOfPart(part: string): string {
+  const { cluster, member } = splitMemberCluster(part);
+  return memberCluster(cluster, member);
+}
+
+/** The paths that a source reads. */
+export function sourcePaths(source: Source): readonly string[] {
+  if ('path' in source) return [source.path];
+  if ('firstOf' in source) return source.firstOf.flatMap(sourcePaths);
+  if ('concat' in source) return source.concat.flatMap(sourcePaths);
+  return 'of' in source ? sourcePaths(source.of) : [];
+}

@@ -11,7 +11,7 @@ import { resolvePath } from '../paths/resolve-path.ts';
 import type { DescribedResource } from '../resources/catalog.ts';
 import type { FieldTree } from '../tree/field-tree.ts';
 import { parsePath, pathOf } from '../tree/path.ts';
-import type { Member, Source } from './abstract-kind.ts';
+import { type Member, sourcePaths } from './abstract-kind.ts';
 import { leadsOf, throughRelation } from './related-columns.ts';
 
 /** Most sentences for one member. */
@@ -45,14 +45,6 @@ export function checkPaths(
     ...all.slice(0, most),
     `the schema of ${resource} lacks ${all.length - most} more of the paths of this abstract kind`,
   ];
-}
-
-function sourcePaths(source: Source): readonly string[] {
-  if ('path' in source) return [source.path];
-  if ('firstOf' in source) return source.firstOf.flatMap(sourcePaths);
-  if ('concat' in source) return source.concat.flatMap(sourcePaths);
-  if ('of' in source) return sourcePaths(source.of);
-  return [];
 }
 
 /** Null for a path that the schema has. Whether a fold fits the type is not asked: the column converts the values. */

@@ -16,7 +16,7 @@ import type { DescribedResource } from '../resources/catalog.ts';
 import { shapeOf } from '../tree/field-tree.ts';
 import { type Path, parsePath, pathOf } from '../tree/path.ts';
 import { recordOf } from '../values/displayed-value.ts';
-import type { Member, Source } from './abstract-kind.ts';
+import { type Member, sourcePaths } from './abstract-kind.ts';
 
 /** A to-one relation that columns of a member go through. */
 export interface Lead {
@@ -48,8 +48,8 @@ export function leadsOf(member: Member, described: Pick<DescribedResource, 'tree
     (described.relations ?? []).flatMap((relation) => (fields.has(relation.name) ? [] : [[relation.name, relation]])),
   );
   const found = new Map<string, Lead & { readonly paths: Path[] }>();
-  for (const path of Object.values(member.columns).flatMap(pathsOf)) {
-    const parts = throughRelation(path);
+  for (const path of Object.values(member.columns).flatMap(sourcePaths)) {
+    const parts = throughRelation(parsePath(path));
     const relation = parts === null ? undefined : relations.get(parts.relation);
     if (parts === null || relation === undefined) continue;
     const lead = found.get(parts.relation) ?? leadOf(relation);
@@ -91,13 +91,6 @@ function leadOf({ name, to, many, way }: DescribedRelation): (Lead & { readonly 
   if (way.by !== 'reference') return null;
   const places = way.places.map(placeOfText).filter((place): place is ReferencePlace => !('form' in place));
   return { name, to: kindOfText(to), places, paths: [] };
-}
-
-function pathsOf(source: Source): readonly Path[] {
-  if ('path' in source) return [parsePath(source.path)];
-  if ('firstOf' in source) return source.firstOf.flatMap(pathsOf);
-  if ('concat' in source) return source.concat.flatMap(pathsOf);
-  return 'of' in source ? pathsOf(source.of) : [];
 }
 
 const ownersPath = parsePath('metadata.ownerReferences[]');

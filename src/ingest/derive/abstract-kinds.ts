@@ -35,8 +35,8 @@ interface DeriverContext {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Are there callers who may not see all objects? Default: true. */
-  readonly isRestricted?: boolean;
+  /** Are there callers who may not see all objects? */
+  readonly isRestricted: boolean;
   /** Every cluster has told what it serves, so a member without a collection is not served. */
   readonly membersKnown: () => boolean;
 }
@@ -153,6 +153,7 @@ export class AbstractKinds {
     const { writer } = this.#context;
     const handles = writer.members.collections();
     const there = new Set(handles.map(({ id }) => id));
+    for (const id of this.#named.keys()) if (!there.has(id)) this.#named.delete(id);
     const known = new Map(
       this.#collections.flatMap((each) => (there.has(each.handle.id) ? [[each.text, each] as const] : [])),
     );
@@ -226,7 +227,7 @@ export class AbstractKinds {
 
   /** The leads of each part of a member. Callers who may not see all related objects see the part without leads. */
   #partsOf(leads: readonly ServedLead[]): readonly (readonly ServedLead[])[] {
-    return leads.length > 0 && this.#context.isRestricted !== false ? [leads, []] : [leads];
+    return leads.length > 0 && this.#context.isRestricted ? [leads, []] : [leads];
   }
 
   /** The leads to kinds that the cluster serves. */
@@ -269,8 +270,8 @@ export class AbstractKinds {
     }
     const upTo = Math.min(own.upTo, ...known.map((each) => each.upTo));
     if (upTo <= position) return false;
-    if (known.some(({ names }) => names.length > 0) && !(await this.#followRelated(collection, known, position, stop)))
-      return false;
+    const isFollowed = related === null || known.every(({ names }) => names.length === 0);
+    if (!isFollowed && !(await this.#followRelated(collection, related, known, position, stop))) return false;
     const events = this.#eventsOf(collection, own.names);
     // A commit without an event would wake this loop again.
     if (events.length === 0) writer.bookmark(handle, String(upTo));
@@ -284,23 +285,24 @@ export class AbstractKinds {
    */
   async #followRelated(
     collection: Collection,
+    related: RelatedObjects,
     changes: readonly MemberChanges[],
     position: number,
     stop: AbortSignal,
   ): Promise<boolean> {
     const { clock, writer } = this.#context;
-    const { handle, member, related } = collection;
+    const { handle, member } = collection;
     if (!writer.members.knowsReferences(member)) {
       this.#rest(collection, referencesMs, stop);
       return false;
     }
     const begun = clock.monotonic();
-    for (const names of related?.leadingTo(changes) ?? []) {
+    for (const names of related.leadingTo(changes)) {
       const events = this.#eventsOf(collection, names);
       if (events.length > 0) writer.apply(handle, events, String(position));
       await nextTurn();
       if (stop.aborted) return false;
-      related?.forget();
+      related.forget();
     }
     const ms = clock.monotonic() - begun;
     if (ms >= rest.leastMs) this.#rest(collection, Math.min(ms, rest.mostMs), stop);

@@ -1,11 +1,12 @@
 /**
- * The objects to which the columns of one member lead, in one cluster: what an object leads to, and back, what leads to a changed object.
+ * The objects to which the columns of one member lead, in one cluster. It finds the object to which a member's object leads. It also finds
+ * the member's objects that lead to a changed object.
  *
  *   Redis a { spec.configName: blue } -> ConfigMap blue -> its values at the paths of the columns
  *   ConfigMap blue changed            -> are its values at these paths others than before? -> Redis a and all others that name it
  *
- * The values of a bounded number of related objects are remembered, so that a status that changes often is followed only if a column shows
- * it. Invariant: all objects that lead to a remembered one, and were made since then, were made with the remembered values.
+ * The values of a bounded number of related objects are remembered. So a status that changes often is followed only if a column shows it.
+ * Invariant: all objects that lead to a remembered one, and were made since then, were made with the remembered values.
  */
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import type { RelatedKind } from '../../catalog/abstract/abstract-kind.ts';

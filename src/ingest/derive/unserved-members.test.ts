@@ -19,7 +19,13 @@ test('members that no cluster serves are said once clusters are known, in the ki
   const { entries, logger } = recordedLogger();
   let known = false;
   const writer = fixture.writer();
-  const abstract = new AbstractKinds({ writer, clock: systemClock, log: logger, membersKnown: () => known });
+  const abstract = new AbstractKinds({
+    writer,
+    clock: systemClock,
+    log: logger,
+    membersKnown: () => known,
+    isRestricted: false,
+  });
   const declare = (...kinds: object[]) => {
     const read = readAbstractKinds({ abstractKinds: kinds });
     expect(read.problems).toEqual([]);

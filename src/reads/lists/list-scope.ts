@@ -1,6 +1,6 @@
 /** Facts of a list besides its objects: the scope of the caller, and the cursor at which a subscription continues behind it. */
 import { allRows, type ClusterScope, noRows, partIn } from '../../access/scope.ts';
-import { memberCluster, splitMemberCluster } from '../../catalog/abstract/abstract-kind.ts';
+import { memberOfPart } from '../../catalog/abstract/abstract-kind.ts';
 import { isAbstractKey } from '../../catalog/groups/api-group.ts';
 import { cursorMarks, encodeLiveCursor, writeLiveCursor } from '../../live/log/live-cursor.ts';
 import type { View } from '../../query/sql/view.ts';
@@ -30,10 +30,7 @@ export function listScope(
     const visible = clusters.map((cluster) => ({ cluster, part: partIn(scope, cluster) }));
     if (!isAbstractKey(key)) return visible.map(({ cluster, part }) => ({ key, cluster, ...factsOf(part) }));
     // Of the two parts of a member, a caller sees one at most.
-    const members = Map.groupBy(visible, (each) => {
-      const { cluster, member } = splitMemberCluster(each.cluster);
-      return memberCluster(cluster, member);
-    });
+    const members = Map.groupBy(visible, ({ cluster }) => memberOfPart(cluster));
     return [...members].map(([cluster, parts]) => {
       const seen = parts.find(({ part }) => part !== null);
       return { key, cluster, ...factsOf(seen?.part ?? null) };
