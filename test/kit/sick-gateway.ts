@@ -10,11 +10,8 @@ import { temporaryDirectory } from './temporary-directory.ts';
 
 /** Milliseconds for a change of a sound kind to be served: normally less than a tenth of it. */
 const freshMs = 2000;
-/**
- * Milliseconds for a sick kind to be right after its recovery. A request that hangs then is given up after four seconds, and the next one
- * waits for its turn. A busy machine takes about ten.
- */
-const recoveredMs = 20_000;
+/** Milliseconds for a sick kind to be right after its recovery. */
+const recoveredMs = 10_000;
 
 /** The ways in which the kind itself is served, late or by lists. */
 const served: readonly SickWay[] = ['hangs-in-discovery', 'is-slow', 'loses-version', 'lacks-uids'];
