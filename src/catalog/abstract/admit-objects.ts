@@ -1,10 +1,10 @@
 /**
  * Decides which objects of the kind AbstractKind become abstract kinds (abstract-kind-crd.ts has their definition).
  *
- *   the kinds of the file, then the objects by creation time, cluster and name
- *   -> spec of an object, read as an entry of the file -> an abstract kind of the object's cluster
- *   -> its name or type is taken -> left out, unless the same list comes from another cluster
+ *   the spec of an object -> an entry as in the file -> an abstract kind of the object's cluster
+ *   its name or type is taken -> the object is left out, unless the same list comes from another cluster
  *
+ * The kinds of the file come first. The objects follow in the order of creation time, cluster and name.
  * An object is about its own cluster: its author has rights there alone. Objects of several clusters with one name and type are one list.
  * Invariant: an object never changes what an older object or the file declares.
  */

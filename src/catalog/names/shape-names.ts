@@ -67,7 +67,7 @@ function shownShape(type: FieldType): string | null {
   return type.kind === 'object' ? type.shape : null;
 }
 
-/** The names of the filter inputs of a shape: for an object, for a list of such objects, and for an entry of a map of them. */
+/** The names of the filter inputs of a shape. There is one for an object, one for a list of them, and one for an entry of a map of them. */
 export interface FilterNames {
   /** The name of what they filter: the object type, or the path of a shape without one. */
   readonly of: string;

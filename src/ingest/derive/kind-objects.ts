@@ -1,10 +1,10 @@
 /**
  * Keeps the declared abstract kinds in step with the objects of the kind AbstractKind in the store, and with the file.
  *
- *   a commit of these objects, or a changed catalog -> settleMs later the oldest objects of each cluster are read -> admitObjects
- *   -> the declared kinds, and a diagnostic of abstractkinds.portolan.dev for each problem of an object
+ *   a commit of these objects, or a changed catalog -> settleMs pass -> the oldest objects of each cluster are read
+ *   what they say -> admitObjects -> the declared kinds, and a diagnostic for each problem of an object
  *
- * A changed result is followed by everyMs without another one, so that a stream of edits does not make the schema again and again.
+ * The result changes at most once in everyMs. So a stream of edits does not make the schema again and again.
  * The store keeps the objects of a cluster that is away, also over a restart: its abstract kinds stay.
  * Invariant: with no clusters named, the kinds of the file are declared at once, and nothing is read.
  */
