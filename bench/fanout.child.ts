@@ -33,6 +33,8 @@ const callerBounds = {
   costPerMinute: Number.POSITIVE_INFINITY,
   subscriptions: Number.POSITIVE_INFINITY,
   connections: Number.POSITIVE_INFINITY,
+  logs: 200,
+  logBytes: 1e9,
 };
 const served = await serveStore(file, { prepared: true, callerBounds });
 writer.on('message', (message: { readonly committed?: CommittedChanges }) => {

@@ -8,7 +8,7 @@
  *   OUT/schema/generated/        the health rules that Portolan ships
  *   OUT/playground/dist/         the parts of the playground's page
  *   OUT/src/portolan.js          the way in, as it is in src; kubectl-portolan.js beside it is the kubectl plugin
- *   OUT/src/bundle/*.js          the threads: main.js and a *.worker.js each, and the modules that they share
+ *   OUT/src/bundle/*.js          the threads: main.js and a *.worker.js each, serve.process.js of --processes, and the modules that they share
  *   OUT/src/bundle/modules/      what `portolan client-config` prints
  *   OUT/src/bundle/tables/       the built-in kinds of the demo's cluster
  *
@@ -26,22 +26,31 @@ import { playgroundFolder, writePlayground } from './write-playground.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const unbundled = 'better-sqlite3';
 
-/** The modules that threads are started with, by the name of their file in the bundle. */
+/** The modules that threads and processes are started with, by the name of their file in the bundle. */
 const threads = {
   main: 'src/main.ts',
   'ingest.worker': 'src/ingest/thread/ingest.worker.ts',
   'parse.worker': 'src/ingest/parse/parse.worker.ts',
   'introspection.worker': 'src/graphql/introspection/introspection.worker.ts',
+  'manifest.worker': 'src/writes/manifests/manifest.worker.ts',
   'reader.worker': 'src/store/read/reader.worker.ts',
   'checkpointer.worker': 'src/store/file/checkpointer.worker.ts',
   'sim.worker': 'sim/sim.worker.ts',
+  'serve.process': 'src/cli/processes/serve.process.ts',
 } as const;
 
 /** Folders that the sources read by their place, and their places from the bundle, which has no folder `web`. */
 const moved: Readonly<Record<string, string>> = {
   '../../web/playground/dist/': '../../playground/dist/',
   '../../../web/client/': './modules/',
+  '../../../package.json': '../../package.json',
 };
+
+/**
+ * Modules of client-node, and packages that its KubeConfig imports, do nothing but define. So an authenticator is bundled without
+ * KubeConfig and its clients, which oidc_auth.js imports for one function.
+ */
+const onlyDefines = /node_modules.(?:@kubernetes.client-node.dist|js-yaml|hpagent|socks|socks-proxy-agent)[\\/]/;
 
 export interface Bundle {
   readonly bytes: number;
@@ -64,6 +73,7 @@ export async function writeBundle(out: string): Promise<Bundle> {
     external: [unbundled],
     // As Node resolves packages: one copy of graphql.
     resolve: { conditionNames: ['module-sync', 'node', 'import', 'default'] },
+    treeshake: { moduleSideEffects: [{ test: onlyDefines, sideEffects: false }] },
     plugins: [{ name: 'places-in-bundle', transform: (code, id) => (isOurs(id) ? placesInBundle(code) : null) }],
   });
   let bytes = 0;
@@ -112,7 +122,7 @@ function isOurs(id: string): boolean {
 /** Threads are started by the URL of their module, which is beside every other one in the bundle. Folders may have moved. */
 function placesInBundle(code: string): string {
   return code
-    .replaceAll(/'\.\/(\w+\.worker)\.ts'/g, "'./$1.js'")
+    .replaceAll(/'\.\/(\w+\.(?:worker|process))\.ts'/g, "'./$1.js'")
     .replaceAll(/(?<=new URL\(')[^']+(?=', import\.meta\.url\))/g, (place) => moved[place] ?? place);
 }
 

@@ -7,6 +7,7 @@
  *   graphiql.js          web/playground/show-graphiql.ts with GraphiQL and React
  *   editor.js            web/playground/parts/editor.ts with Monaco
  *   explorer.js          web/playground/parts/explorer.ts with the Explorer
+ *   manifest.js          web/playground/parts/manifest.ts with the client of the YAML worker
  *   prettier*.js         the formatter, and what it needs for GraphQL and for JSON
  *   *-worker.js          the editor's workers
  *   page.css             web/playground/page.css
@@ -27,6 +28,7 @@ const modules: Readonly<Record<string, string>> = {
   'graphiql.js': 'web/playground/show-graphiql.ts',
   'editor.js': 'web/playground/parts/editor.ts',
   'explorer.js': 'web/playground/parts/explorer.ts',
+  'manifest.js': 'web/playground/parts/manifest.ts',
   'prettier.js': 'prettier/standalone',
   'prettier-graphql.js': 'prettier/plugins/graphql',
   'prettier-estree.js': 'prettier/plugins/estree',
@@ -36,12 +38,17 @@ const modules: Readonly<Record<string, string>> = {
 const workers: Readonly<Record<string, string>> = {
   'editor-worker.js': 'monaco-editor/esm/vs/editor/editor.worker.js',
   'json-worker.js': 'monaco-editor/esm/vs/language/json/json.worker.js',
+  'yaml-worker.js': 'monaco-yaml/yaml.worker.js',
   'graphql-worker.js': 'monaco-graphql/esm/graphql.worker.js',
 };
 
 /** Packages of which the page has one copy, that of graphiql.js. */
 const shared: ReadonlySet<string> = new Set(['@graphiql/react', 'graphql', 'react', 'react/jsx-runtime']);
-const sharing: ReadonlySet<string> = new Set(['web/playground/parts/editor.ts', 'web/playground/parts/explorer.ts']);
+const sharing: ReadonlySet<string> = new Set([
+  'web/playground/parts/editor.ts',
+  'web/playground/parts/explorer.ts',
+  'web/playground/parts/manifest.ts',
+]);
 
 /** What GraphiQL imports when it needs it, and the part with the same exports. */
 const importedParts: Readonly<Record<string, string>> = {

@@ -37,6 +37,8 @@ const latency = (quantile: number): string =>
   `histogram_quantile(${quantile}, sum by (le) (rate(portolan_graphql_operation_duration_seconds_bucket{$gateway}[$__rate_interval])))`;
 const codes = (expression: string): string =>
   `sum by (code) (rate(${operations}{$gateway, ${expression}}[$__rate_interval]))`;
+const writes = (counter: string): string =>
+  `sum by (verb, outcome) (rate(${counter}{$gateway, $cluster}[$__rate_interval]))`;
 /** Metrics that every Node.js process may have, of the gateways alone. */
 const ofGateways = (expression: string): string => `${expression} and on (instance) portolan_build_info{$gateway}`;
 
@@ -159,6 +161,16 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     }),
     graph('Memory of answers', 'bytes', 'Answers in memory, at most --answer-cache-bytes.', {
       '{{pod}}': 'portolan_answer_cache_bytes{$gateway}',
+    }),
+    graph('Writes', 'ops', 'Requests of mutations that write, by outcome; each attempt counts.', {
+      '{{verb}} {{outcome}}': writes('portolan_write_requests_total'),
+    }),
+    graph('Dry runs', 'ops', 'Requests for plans, by outcome.', {
+      '{{verb}} {{outcome}}': writes('portolan_write_dry_runs_total'),
+    }),
+    graph('Time of writes', 's', 'Time of the API server, 95 of 100 requests.', {
+      '{{verb}}':
+        'histogram_quantile(0.95, sum by (le, verb) (rate(portolan_write_request_duration_seconds_bucket{$gateway}[$__rate_interval])))',
     }),
     graph('Kinds', 'short', 'Kinds in the GraphQL schema.', { '{{pod}}': 'portolan_schema_kinds{$gateway}' }),
     graph('Published schemas', 'ops', 'A new schema is built when CRDs change.', {

@@ -9,15 +9,11 @@ import { type Clock, type Random, systemClock } from '../src/base/clock.ts';
 import { type Logger, silentLogger } from '../src/base/log.ts';
 import { Callers, type SimUser } from './access/callers.ts';
 import { Rbac } from './access/rbac.ts';
+import { Evictions } from './api/evictions.ts';
 import { GarbageCollector } from './api/garbage-collector.ts';
 import { Lister } from './api/list-objects.ts';
-import {
-  type DeleteRequest,
-  type DeleteResult,
-  ObjectApi,
-  type PatchKind,
-  type WriteOptions,
-} from './api/object-api.ts';
+import { type DeleteResult, ObjectApi } from './api/object-api.ts';
+import type { DeleteRequest, PatchKind, PatchOptions, WriteOptions } from './api/write-options.ts';
 import { builtinResources } from './builtin/builtin-resources.ts';
 import { CrdManager } from './crd/crd-manager.ts';
 import { podsPerNode } from './demo/demo-cluster-parts.ts';
@@ -104,7 +100,7 @@ export interface SimCluster {
   /** Replaces an object. */
   update(object: JsonObject, options?: WriteOptions): JsonObject;
   /** Patches the object at a path such as `/api/v1/namespaces/a/pods/b`, with an optional subresource. */
-  patch(path: ObjectPath, patch: unknown, kind?: PatchKind, options?: WriteOptions & { force?: boolean }): JsonObject;
+  patch(path: ObjectPath, patch: unknown, kind?: PatchKind, options?: PatchOptions): JsonObject;
   /** Deletes the object at a path. */
   delete(path: ObjectPath, request?: DeleteRequest): DeleteResult;
   /** The object at a path, or undefined. Shared with the store: do not change it. */
@@ -150,6 +146,7 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
     expiredAsHttp: features.expiredAsHttp ?? false,
     callers,
     rbac,
+    evictions: new Evictions(api, registry),
   };
   const handlers = new ResourceHandlers(api, lister, clock, served, options.hooks);
   registry.onWithdrawn((withdrawn) => handlers.endWatches(withdrawn));
@@ -186,7 +183,6 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
   for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system']) {
     create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { fieldManager: 'kube-apiserver' });
   }
-  for (const crd of options.crds ?? []) if (isObject(crd)) create(crd, { fieldManager: 'kubectl' });
   let world: DemoWorld | undefined;
   if (demo) {
     world = startDemoWorld({
@@ -199,10 +195,12 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
       nodes: options.nodes ?? Math.max(24, Math.ceil((options.pods ?? 2000) / podsPerNode)),
       churn: options.churn ?? false,
     });
-    compact();
   } else if (options.controllers === true) {
     world = startWorkloadControllers({ api, registry, clock: worldClock, random, log });
   }
+  // After the demo world, so that the same seed gives the same world.
+  for (const crd of options.crds ?? []) if (isObject(crd)) create(crd, { fieldManager: 'kubectl' });
+  if (demo) compact();
 
   const server = new ApiServer({
     registry,

@@ -22,7 +22,7 @@
  * `--max-semi-space-size=16`: Node 24 lets the young generation of the main thread grow to 128 MB. A busy gateway keeps the buffers of
  * sent messages until it is full. The unit is a megabyte.
  *
- * `--memory-saver-mode`: `serve` turns it on and off (cli/memory-saver.ts). The mode that was on and is off again has another key of the
+ * `--memory-saver-mode`: `serve` turns it on and off (cli/parts/memory-saver.ts). The mode that was on and is off again has another key of the
  * cache than the mode that never was on. So it is turned on and off before the cache is opened.
  */
 import module from 'node:module';

@@ -1,6 +1,7 @@
 /** The files of the chart that are written from code: `npm run chart` writes them, and a test compares them with the committed ones. */
 import { readFileSync } from 'node:fs';
 import { abstractKindCrdText } from '../../src/catalog/abstract/abstract-kind-crd.ts';
+import { shadowRecordCrdText } from '../../src/sets/record/shadow-record-crd.ts';
 import { liveOptionsText } from './config-values.ts';
 import { rightsText } from './rights.ts';
 import { schemaText, valuesTable, valuesText } from './values-files.ts';
@@ -25,6 +26,7 @@ export function chartFiles(): readonly ChartFile[] {
     { path: 'files/rights.yaml', text: rightsText() },
     { path: 'files/live-options.yaml', text: liveOptionsText() },
     { path: 'files/abstract-kind-crd.yaml', text: `# Written by npm run chart.\n${abstractKindCrdText()}` },
+    { path: 'files/shadow-record-crd.yaml', text: `# Written by npm run chart.\n${shadowRecordCrdText()}` },
     { path: 'README.md', text: read('README.md').replace(/^\| value \|.*\n(?:\|.*\n)*/m, () => `${valuesTable()}\n`) },
   ];
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Config, optionTable } from '../../src/config/options.ts';
 import type { OptionDefinition } from '../../src/config/table/option-definition.ts';
 
-/** They follow from other values: the port of the container, its volumes and its service account. */
+/** They follow from other values: the port of the container, its volumes and its service account, and the values of `aggregate`. */
 const setByChart: readonly (keyof Config)[] = [
   'port',
   'data',
@@ -12,6 +12,15 @@ const setByChart: readonly (keyof Config)[] = [
   'tlsKey',
   'clientCa',
   'proxyClientCa',
+  'planKeyFile',
+  'aggregate',
+  'aggregateHost',
+  'aggregatePort',
+  'aggregateGroup',
+  'aggregateVersion',
+  'aggregateService',
+  'aggregateCert',
+  'aggregateKey',
   'kubeconfig',
   'inCluster',
 ];

@@ -73,6 +73,71 @@ export const chartValues = z.strictObject({
     ),
   }),
 
+  sets: group('Sets of objects that are applied and deleted as one (docs/sets.md).', {
+    definition: on(
+      'Install the CustomResourceDefinition of ShadowRecord in the cluster of the release. It stays when the release is uninstalled.',
+    ),
+    callerRole: on(
+      'Create a ClusterRole with the rights on ShadowRecords that callers need, if definition is set. Bind it to them; they need rights on the members too.',
+      true,
+    ),
+  }),
+
+  aggregate: group(
+    'Sets for kubectl: the aggregated API server of the kind ShadowResource, as a Deployment with an account of its own (docs/shadow.md).',
+    {
+      enabled: on('Create it. Without it, no namespace finishes its deletion while no Pod of it answers.'),
+      definition: on(
+        'Install the CustomResourceDefinition of ShadowRecord, as sets.definition does. Set it to false where portolan shadow install has brought it.',
+        true,
+      ),
+      replicas: count('Its Pods. Each keeps its own copy of the objects.', 2, 1),
+      group: text('API group of ShadowResource.', 'shadow.portolan.dev'),
+      version: text('API version of ShadowResource.', 'v1alpha1'),
+      impersonate: choice(
+        'How members are written as the caller: by the rights of Kubernetes 1.36, or by the verb impersonate. Its account has these rights, and that of the gateway does not need them.',
+        ['constrained', 'classic'],
+      ),
+      certificates: group(
+        'The certificate for the name SERVICE.NAMESPACE.svc, and the authority that the APIService names.',
+        {
+          from: choice(
+            'own: Portolan makes and renews both. certManager: cert-manager does. secret: they are in a Secret.',
+            ['own', 'certManager', 'secret'],
+          ),
+          secret: text(
+            'For secret: name of a Secret with tls.crt and tls.key. A renewed certificate is used without a restart.',
+          ),
+          caBundle: text(
+            'For secret: the authority in PEM, as base64. Empty if something else sets it in the APIService.',
+          ),
+          issuerRef: manifest(
+            'For certManager: an issuer that writes ca.crt, such as { name: internal, kind: ClusterIssuer }. Without it, the chart makes an authority of its own.',
+          ),
+        },
+      ),
+      servicePort: z.int().min(1).max(65_535).default(443).describe('Port of its Service.'),
+      callerRoles: on(
+        'Create ClusterRoles with the rights on ShadowResources, which the ClusterRoles view, edit and admin of Kubernetes take in.',
+        true,
+      ),
+      policy: group('ValidatingAdmissionPolicies, where the API server has them (Kubernetes 1.30).', {
+        enabled: on(
+          'Hold its account: it writes ShadowRecords, Events on ShadowResources, its own certificates, and nothing else.',
+          true,
+        ),
+        records: choice(
+          'Who may write ShadowRecords. anybody: who has the right, as applySet of GraphQL needs it. named: the account, recordWriters, and administrators.',
+          ['anybody', 'named'],
+        ),
+        recordWriters: group('For named: those who may use applySet and deleteSet of GraphQL too.', {
+          users: texts('Names of users, such as system:serviceaccount:shop:deployer.'),
+          groups: texts('Names of groups.'),
+        }),
+      }),
+    },
+  ),
+
   kubeconfig: secretFile(
     'A kubeconfig of other clusters, in a Secret. config.context names the contexts. Without it, the gateway reads its own cluster.',
     'kubeconfig',
@@ -82,6 +147,11 @@ export const chartValues = z.strictObject({
     clientCa: secretFile('Authorities of client certificates, for config.auth certificate.', 'ca.crt'),
     proxyClientCa: secretFile('Authorities of the certificates of front proxies, for config.auth proxy.', 'ca.crt'),
   }),
+
+  planKey: secretFile(
+    'The key of the ids of plans, at least 32 random bytes. Without it, a plan of one Pod holds at no other: set it for several replicas.',
+    'plan.key',
+  ),
 
   serviceAccount: group('The account of the gateway.', {
     create: on('Create it.', true),

@@ -13,48 +13,46 @@
  * When an update removes the last finalizer of an object that is being deleted, the object is removed instead.
  */
 import type { Clock, Random } from '../../src/base/clock.ts';
-import { defaultBuiltin } from '../builtin/builtin-defaults.ts';
-import { builtinCauses, metadataCauses } from '../builtin/builtin-validation.ts';
+import { metadataCauses } from '../builtin/builtin-validation.ts';
 import { crdFinalizer } from '../builtin/crd-finalizer.ts';
-import { crdCauses } from '../builtin/crd-validation.ts';
 import { asArray, asObject, asString, at, equalJson, isObject, type JsonObject } from '../objects/json.ts';
 import { type ObjectStore, Stored } from '../objects/object-store.ts';
-import { type StatusCause, StatusError, statusErrors } from '../objects/status-error.ts';
+import { StatusError, statusErrors } from '../objects/status-error.ts';
 import { applyPatch } from '../patch/apply-patch.ts';
-import { jsonPatch } from '../patch/json-patch.ts';
-import { changedFields, fieldSetOf, type ManagerEntry, recordManager } from '../patch/managed-fields.ts';
-import { mergePatch } from '../patch/merge-patch.ts';
-import { strategicMergePatch } from '../patch/strategic-merge-patch.ts';
+import {
+  beforeFirstApply,
+  changedFields,
+  fieldSetOf,
+  type ManagerEntry,
+  recordManager,
+  removedFields,
+} from '../patch/managed-fields.ts';
 import { nameCauses, nowText, randomSuffix, randomUid } from '../resources/object-metadata.ts';
 import { apiVersionOf, metadataOf, metadataString, type ServedResource } from '../resources/served-resource.ts';
-import { applyDefaults, prunedPaths, pruneUnknown } from '../schema/prune.ts';
-import { validateValue } from '../schema/validate.ts';
-import { checkFinalizers, checkIdentity, checkNamespace, checkPreconditions } from './request-checks.ts';
-
-export interface WriteOptions {
-  /** The manager recorded in managedFields. */
-  readonly fieldManager?: string;
-  readonly dryRun?: boolean;
-  readonly subresource?: '' | 'status';
-  /** Called with the paths of unknown fields before they are dropped; may throw to reject the write. */
-  readonly onUnknownFields?: (paths: readonly string[]) => void;
-  /** For internal writers: status may be written with the rest, and nothing is validated or pruned. */
-  readonly trusted?: boolean;
-}
-
-export type PatchKind = 'json' | 'merge' | 'strategic' | 'apply';
-
-export interface DeleteRequest {
-  readonly propagationPolicy?: string;
-  readonly gracePeriodSeconds?: number;
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
-  readonly dryRun?: boolean;
-}
+import { admit, checkApplied, wrongType } from './admission.ts';
+import { patched } from './patched.ts';
+import {
+  checkExpected,
+  checkFinalizers,
+  checkIdentity,
+  checkNamespace,
+  checkPatched,
+  checkPreconditions,
+} from './request-checks.ts';
+import type { DeleteRequest, PatchKind, PatchOptions, WriteForm, WriteOptions } from './write-options.ts';
 
 export interface DeleteResult {
   readonly stored: Stored;
   /** False while finalizers or a grace period keep the object. */
   readonly gone: boolean;
+}
+
+/** Whom the fields of an object belong to after an apply. */
+interface Applied {
+  /** The entries of managedFields before it. */
+  readonly before: readonly JsonObject[];
+  readonly fields: JsonObject;
+  readonly taken: JsonObject;
 }
 
 interface ObjectApiOptions {
@@ -67,6 +65,7 @@ interface ObjectApiOptions {
 
 const keptNamespaces = new Set(['default', 'kube-public', 'kube-system']);
 const foreground = 'foregroundDeletion';
+const conditionalKinds = new Set(['PodDisruptionBudget', 'Lease', 'CustomResourceDefinition']);
 
 export class ObjectApi {
   readonly store: ObjectStore;
@@ -90,7 +89,16 @@ export class ObjectApi {
 
   /** Creates an object; throws a Status when it is rejected. `body` may lack apiVersion and kind. */
   create(resource: ServedResource, namespace: string, body: JsonObject, options: WriteOptions = {}): Stored {
-    const given = checkIdentity(resource, namespace, '', body);
+    return this.#create(resource, namespace, checkIdentity(resource, namespace, '', body), 'object', options);
+  }
+
+  #create(
+    resource: ServedResource,
+    namespace: string,
+    given: JsonObject,
+    form: WriteForm,
+    options: WriteOptions,
+  ): Stored {
     const metadata = { ...metadataOf(given) };
     const prefix = asString(metadata.generateName);
     if (asString(metadata.name) === '' && prefix !== '') metadata.name = this.#freshName(resource, namespace, prefix);
@@ -117,9 +125,9 @@ export class ObjectApi {
     else delete metadata.generation;
     let object: JsonObject = { ...given, metadata };
     if (resource.statusSubresource && !options.trusted) delete object.status;
-    object = this.#admit(resource, object, true, options);
+    object = admit(resource, object, form, options);
     if (!(options.trusted && metadata.managedFields)) {
-      object = this.#manage(resource, object, fieldSetOf(object, resource.schema, 'Update'), 'Update', options);
+      object = this.#manage(resource, object, options);
     }
     return this.#write(resource, object, options);
   }
@@ -143,19 +151,15 @@ export class ObjectApi {
   ): Stored {
     const current = this.get(resource, namespace, name);
     const given = checkIdentity(resource, namespace, name, body);
-    const version = metadataString(given, 'resourceVersion');
-    if (version === '' && resource.custom && !options.trusted) {
-      throw statusErrors.invalid(resource.group, resource.kind, name, [
-        {
-          reason: 'FieldValueInvalid',
-          message: 'Invalid value: 0: must be specified for an update',
-          field: 'metadata.resourceVersion',
-        },
+    const resourceVersion = metadataString(given, 'resourceVersion');
+    if (resourceVersion === '' && needsVersion(resource) && !options.trusted) {
+      const message = 'Invalid value: 0: must be specified for an update';
+      throw statusErrors.invalid(resource.group, resource.plural, name, [
+        { reason: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' },
       ]);
     }
-    checkPreconditions(resource, current, { resourceVersion: version, uid: metadataString(given, 'uid') });
-    const done = this.#replace(resource, current, given, options);
-    return done.stored;
+    checkExpected(resource, current, { resourceVersion, uid: metadataString(given, 'uid') });
+    return this.#replace(resource, current, given, 'object', options).stored;
   }
 
   /** Applies a patch to the object (or its status). `apply` creates the object when there is none. */
@@ -165,27 +169,17 @@ export class ObjectApi {
     name: string,
     kind: PatchKind,
     patch: unknown,
-    options: WriteOptions & { force?: boolean } = {},
+    options: PatchOptions = {},
   ): Stored {
     if (kind === 'apply') return this.#apply(resource, namespace, name, patch, options);
     const current = this.get(resource, namespace, name);
-    const shown = resource.view.convert(current.object);
-    let next: unknown;
-    if (kind === 'json') next = jsonPatch(shown, patch);
-    else if (!isObject(patch)) throw statusErrors.badRequest('a patch of this type must be an object');
-    else if (kind === 'merge') next = mergePatch(shown, patch);
-    else if (resource.custom) {
-      throw statusErrors.unsupportedMediaType(
-        'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
-      );
-    } else next = strategicMergePatch(shown, patch, resource.schema);
-    if (!isObject(next)) throw statusErrors.badRequest('the patch does not leave an object');
-    const given = checkIdentity(resource, namespace, name, next);
-    checkPreconditions(resource, current, {
+    const next = patched(resource, resource.view.convert(current.object), kind, patch);
+    const given = checkIdentity(resource, namespace, name, next, 'patch');
+    checkPatched(resource, current, {
       resourceVersion: metadataString(given, 'resourceVersion'),
       uid: metadataString(given, 'uid'),
     });
-    return this.#replace(resource, current, given, options).stored;
+    return this.#replace(resource, current, given, 'patch', options).stored;
   }
 
   /** Deletes an object, or marks it as being deleted while finalizers or a grace period hold it. */
@@ -198,13 +192,14 @@ export class ObjectApi {
     const finalizers = asArray(metadata.finalizers).map(asString);
     const policy = request.propagationPolicy ?? '';
     const extra = policy === 'Foreground' ? foreground : policy === 'Orphan' ? 'orphan' : '';
-    const kept = finalizers.filter((item) => extra === '' || (item !== foreground && item !== 'orphan'));
+    // A policy that is asked for replaces the one of an earlier deletion.
+    const kept = finalizers.filter((item) => policy === '' || (item !== foreground && item !== 'orphan'));
     if (extra !== '') kept.push(extra);
     if (resource.kind === 'CustomResourceDefinition' && !kept.includes(crdFinalizer)) kept.push(crdFinalizer);
     const grace = this.#gracePeriod(resource, current.object, request);
     const held = kept.length > 0 || grace > 0 || asArray(at(current.object, 'spec', 'finalizers')).length > 0;
     if (!held || (kept.length === 0 && grace === 0 && resource.storage !== 'namespaces')) {
-      if (request.dryRun) return { stored: current, gone: true };
+      if (request.dryRun) return { stored: this.#lastDraft(resource, current), gone: true };
       return { stored: this.#remove(resource, current, current.object), gone: true };
     }
     const already = metadata.deletionTimestamp !== undefined;
@@ -228,55 +223,87 @@ export class ObjectApi {
     if (!current) return;
     const metadata = metadataOf(current.object);
     const finalizers = asArray(metadata.finalizers).filter((item) => item !== finalizer);
-    this.#replace(resource, current, { ...current.object, metadata: { ...metadata, finalizers } }, { trusted: true });
+    const next = { ...current.object, metadata: { ...metadata, finalizers } };
+    this.#replace(resource, current, next, 'object', { trusted: true });
   }
 
-  #apply(
+  #apply(resource: ServedResource, namespace: string, name: string, patch: unknown, options: PatchOptions): Stored {
+    const current = this.store.get(resource.storage, namespace, name);
+    if (!current) return this.#createApplied(resource, namespace, name, patch, options);
+    const live = resource.view.convert(current.object);
+    const { given, merged, ...applied } = this.mergeApplied(resource, live, current, patch, options);
+    checkPatched(resource, current, {
+      resourceVersion: metadataString(given, 'resourceVersion'),
+      uid: metadataString(given, 'uid'),
+    });
+    return this.#replace(resource, current, merged, 'apply', options, applied).stored;
+  }
+
+  /**
+   * Merges an applied configuration into what a server shows of an object: the object, or a subresource of it. Writes nothing.
+   * `given` is the configuration with its identity, `before` the managers before it, `fields` what it sets, `taken` what it takes
+   * from others by force.
+   */
+  mergeApplied(
+    shown: ServedResource,
+    live: JsonObject,
+    current: Stored,
+    patch: unknown,
+    options: PatchOptions,
+  ): Applied & { given: JsonObject; merged: JsonObject } {
+    const applied = checkConfiguration(shown, patch, options);
+    const named = { ...applied, metadata: { name: current.name, ...metadataOf(applied) } };
+    const given = checkIdentity(shown, current.namespace, current.name, named, 'apply');
+    const who = this.#who(shown, 'Apply', options);
+    const known = asArray(metadataOf(live).managedFields).filter(isObject);
+    const before = known.length > 0 ? known : beforeFirstApply(live, shown.schema, who);
+    const owned = { ...live, metadata: { ...metadataOf(live), managedFields: before } };
+    const request = { live: owned, applied: given, types: shown.schema, who, force: options.force === true };
+    return { given, before, ...applyPatch(request) };
+  }
+
+  /** A merge patch whose fields belong to the manager as those of an apply. `taken` are those that others owned. */
+  patchOwned(
+    resource: ServedResource,
+    stored: Stored,
+    patch: JsonObject,
+    { fields, taken }: Pick<Applied, 'fields' | 'taken'>,
+    options: WriteOptions,
+  ): Stored {
+    const current = this.get(resource, stored.namespace, stored.name);
+    const next = patched(resource, resource.view.convert(current.object), 'merge', patch);
+    checkPatched(resource, current, { resourceVersion: metadataString(next, 'resourceVersion') });
+    const before = asArray(metadataOf(current.object).managedFields).filter(isObject);
+    return this.#replace(resource, current, next, 'apply', options, { before, fields, taken }).stored;
+  }
+
+  #createApplied(
     resource: ServedResource,
     namespace: string,
     name: string,
     patch: unknown,
-    options: WriteOptions & { force?: boolean },
+    options: PatchOptions,
   ): Stored {
-    if (!isObject(patch)) throw statusErrors.badRequest('an applied configuration must be an object');
-    if (!options.fieldManager) {
-      const message = 'Required value: is required for apply patch';
-      throw statusErrors.invalid('meta.k8s.io', 'PatchOptions', '', [
-        { reason: 'FieldValueRequired', message, field: 'fieldManager' },
-      ]);
+    const configuration = checkConfiguration(resource, patch, options);
+    if (options.subresource) throw statusErrors.notFound(resource, name);
+    const given = checkIdentity(resource, namespace, name, configuration, 'apply');
+    const { resourceVersion: _unread, uid, ...metadata } = metadataOf(given);
+    if (asString(uid) !== '') {
+      const message = `uid mismatch: the provided object specified uid ${asString(uid)}, and no existing object was found`;
+      throw statusErrors.conflict(resource, name, message);
     }
-    const applied = checkIdentity(resource, namespace, name, patch);
-    if (metadataOf(applied).managedFields !== undefined) {
-      throw statusErrors.badRequest('metadata.managedFields must be nil');
-    }
-    checkDeclared(resource, name, applied);
-    const current = this.store.get(resource.storage, namespace, name);
     const who = this.#who(resource, 'Apply', options);
-    if (!current) {
-      const given = { ...applied, metadata: { ...metadataOf(applied), name } };
-      const managed = {
-        ...metadataOf(given),
-        managedFields: recordManager([], who, fieldSetOf(given, resource.schema, 'Apply')),
-      };
-      return this.create(resource, namespace, { ...given, metadata: managed }, { ...options, subresource: '' });
-    }
-    checkPreconditions(resource, current, { resourceVersion: metadataString(applied, 'resourceVersion') });
-    const { merged, fields, taken } = applyPatch({
-      live: resource.view.convert(current.object),
-      applied,
-      types: resource.schema,
-      who,
-      force: options.force === true,
-    });
-    return this.#replace(resource, current, merged, options, { who, fields, taken }).stored;
+    const managedFields = recordManager([], who, fieldSetOf(given, resource.schema, 'Apply'));
+    return this.#create(resource, namespace, { ...given, metadata: { ...metadata, managedFields } }, 'apply', options);
   }
 
   #replace(
     resource: ServedResource,
     current: Stored,
     given: JsonObject,
+    form: WriteForm,
     options: WriteOptions,
-    applied?: { who: ManagerEntry; fields: JsonObject; taken: JsonObject },
+    applied?: Applied,
   ): DeleteResult {
     const old = resource.view.convert(current.object);
     const before = metadataOf(old);
@@ -311,19 +338,21 @@ export class ObjectApi {
       const causes = metadataCauses(metadataOf(next));
       if (causes.length > 0) throw statusErrors.invalid(resource.group, resource.kind, current.name, causes);
     }
-    next = this.#admit(resource, next, false, options, old);
+    next = admit(resource, next, form, options, old);
     if (equalJson({ ...next, metadata: metadataOf(next) }, old) && !applied) return { stored: current, gone: false };
     if (this.#desiredStateChanged(resource, next, old)) {
       next = { ...next, metadata: { ...metadataOf(next), generation: Number(before.generation ?? 0) + 1 } };
     }
     if (applied) {
-      const managedFields = recordManager(before.managedFields, applied.who, applied.fields, applied.taken);
+      const who = this.#who(resource, 'Apply', options);
+      const { taken } = applied;
+      const managedFields = recordManager(applied.before, who, applied.fields, { taken });
       if (equalJson(next, old) && sameManagers(managedFields, before.managedFields))
         return { stored: current, gone: false };
       next = { ...next, metadata: { ...metadataOf(next), managedFields } };
     } else if (before.managedFields !== undefined && (!options.trusted || options.fieldManager !== undefined)) {
       // An object without managedFields gets none until its first apply.
-      next = this.#manage(resource, next, changedFields(next, old, resource.schema), 'Update', options);
+      next = this.#manage(resource, next, options, old);
     }
     const meta = metadataOf(next);
     const finished =
@@ -346,42 +375,6 @@ export class ObjectApi {
     return !equalJson(strip(next), strip(old));
   }
 
-  #admit(
-    resource: ServedResource,
-    object: JsonObject,
-    creating: boolean,
-    options: WriteOptions,
-    old?: JsonObject,
-  ): JsonObject {
-    if (options.trusted) return resource.custom || !creating ? object : defaultBuiltin(resource.kind, object, creating);
-    const types = resource.schema;
-    let out = pruneUnknown(object, types.root, types) as JsonObject;
-    options.onUnknownFields?.(prunedPaths(object, out, ''));
-    out = applyDefaults(out, types.root, types) as JsonObject;
-    if (!resource.custom) out = defaultBuiltin(resource.kind, out, creating);
-    const causes = validateValue(out, types.root, types, '').filter((cause) => !isBlind(cause, resource));
-    if (resource.kind === 'CustomResourceDefinition' && causes.length === 0) causes.push(...crdCauses(out));
-    if (!resource.custom && causes.length === 0 && options.subresource !== 'status')
-      causes.push(...builtinCauses(resource.kind, out));
-    const unreadable = resource.custom ? undefined : causes.find((cause) => cause.reason === 'FieldValueTypeInvalid');
-    if (unreadable) {
-      const apiVersion = apiVersionOf(resource);
-      throw statusErrors.badRequest(
-        `${resource.kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${resource.kind}: ${unreadable.message}`,
-      );
-    }
-    if (resource.custom && old && causes.length > 0) {
-      const known = new Set(
-        validateValue(old, types.root, types, '').map((cause) => `${cause.field} ${cause.message}`),
-      );
-      const fresh = causes.filter((cause) => !known.has(`${cause.field} ${cause.message}`));
-      if (fresh.length === 0) return out;
-    }
-    if (causes.length > 0)
-      throw statusErrors.invalid(resource.group, resource.kind, metadataString(out, 'name'), causes);
-    return out;
-  }
-
   #who(resource: ServedResource, operation: 'Apply' | 'Update', options: WriteOptions): ManagerEntry {
     return {
       manager: options.fieldManager ?? 'unknown',
@@ -392,20 +385,18 @@ export class ObjectApi {
     };
   }
 
-  #manage(
-    resource: ServedResource,
-    object: JsonObject,
-    fields: JsonObject,
-    operation: 'Update',
-    options: WriteOptions,
-  ): JsonObject {
+  /** The object with the manager's fields recorded: those that differ from `old`, or all of a new object. */
+  #manage(resource: ServedResource, object: JsonObject, options: WriteOptions, old?: JsonObject): JsonObject {
     const metadata = metadataOf(object);
-    if (Object.keys(fields).length === 0) return object;
-    const who = this.#who(resource, operation, options);
-    const managedFields = metadata.managedFields ?? [];
-    const applied = asArray(managedFields).length > 0 && metadata.resourceVersion === undefined;
-    if (applied) return object;
-    return { ...object, metadata: { ...metadata, managedFields: recordManager(managedFields, who, fields) } };
+    const entries = metadata.managedFields ?? [];
+    // A new object has entries if it was applied.
+    if (!old && asArray(entries).length > 0) return object;
+    const types = resource.schema;
+    const fields = old ? changedFields(object, old, types) : fieldSetOf(object, types, 'Update');
+    const removed = old ? removedFields(object, old, types) : {};
+    if (Object.keys(fields).length + Object.keys(removed).length === 0) return object;
+    const managedFields = recordManager(entries, this.#who(resource, 'Update', options), fields, { removed });
+    return { ...object, metadata: { ...metadata, managedFields } };
   }
 
   #gracePeriod(resource: ServedResource, object: JsonObject, request: DeleteRequest): number {
@@ -413,6 +404,13 @@ export class ObjectApi {
     const phase = at(object, 'status', 'phase');
     if (phase === 'Succeeded' || phase === 'Failed') return 0;
     return request.gracePeriodSeconds ?? Number(at(object, 'spec', 'terminationGracePeriodSeconds') ?? 30);
+  }
+
+  /** What a dry run shows of an object that would be gone: a Pod as it ends, other objects as they are. */
+  #lastDraft(resource: ServedResource, current: Stored): Stored {
+    if (resource.storage !== 'pods') return current;
+    const ending = { deletionTimestamp: nowText(this.clock), deletionGracePeriodSeconds: 0 };
+    return this.#draft(resource, { ...current.object, metadata: { ...metadataOf(current.object), ...ending } });
   }
 
   /** A version for a dry run: returned to the client and never stored. */
@@ -456,20 +454,27 @@ export class ObjectApi {
   }
 }
 
-/** Throws a 500 when an applied configuration has fields that the schema lacks. */
-function checkDeclared(resource: ServedResource, name: string, applied: JsonObject): void {
-  const types = resource.schema;
-  const unknown = prunedPaths(applied, pruneUnknown(applied, types.root, types), '');
-  const problems = unknown.map((path) => `.${path}: field not declared in schema`);
-  if (problems.length === 0) return;
-  const about = `(${metadataString(applied, 'namespace')}/${name}; ${apiVersionOf(resource)}, Kind=${resource.kind})`;
-  const listed = problems.length === 1 ? problems.join('') : `errors:\n  ${problems.join('\n  ')}`;
-  throw new StatusError(500, '', `failed to create typed patch object ${about}: ${listed}`);
+/** Throws a Status for a configuration that cannot be applied to any object. */
+function checkConfiguration(resource: ServedResource, patch: unknown, options: PatchOptions): JsonObject {
+  if (!isObject(patch)) throw statusErrors.badRequest('error decoding patch: an object is needed');
+  if (!options.fieldManager) {
+    const message = 'Required value: is required for apply patch';
+    throw statusErrors.invalid('meta.k8s.io', 'PatchOptions', '', [
+      { reason: 'FieldValueRequired', message, field: 'fieldManager' },
+    ]);
+  }
+  if (metadataOf(patch).managedFields !== undefined) {
+    throw statusErrors.badRequest('metadata.managedFields must be nil');
+  }
+  const { apiVersion, kind } = patch;
+  if (apiVersion !== apiVersionOf(resource) || kind !== resource.kind) throw wrongType(resource, 'apply', '', patch);
+  checkApplied(resource, patch);
+  return patch;
 }
 
-/** Required fields in the status of a built-in kind are not checked: controllers fill them in. */
-function isBlind(cause: StatusCause, resource: ServedResource): boolean {
-  return !resource.custom && cause.reason === 'FieldValueRequired' && (cause.field ?? '').startsWith('status');
+/** Custom resources and a few built-in kinds are replaced only by a body that names the version it replaces. */
+function needsVersion(resource: ServedResource): boolean {
+  return resource.custom || conditionalKinds.has(resource.kind);
 }
 
 function sameManagers(a: unknown, b: unknown): boolean {

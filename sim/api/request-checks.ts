@@ -1,25 +1,26 @@
 /** Checks before a write: the identity in the body, the namespace, the preconditions and the finalizers. */
 import { asArray, asString, at, type JsonObject } from '../objects/json.ts';
 import type { ObjectStore, Stored } from '../objects/object-store.ts';
-import { type StatusCause, statusErrors } from '../objects/status-error.ts';
+import { type StatusCause, StatusError, statusErrors } from '../objects/status-error.ts';
 import { apiVersionOf, metadataOf, type ServedResource } from '../resources/served-resource.ts';
+import { wrongType } from './admission.ts';
+import type { WriteForm } from './write-options.ts';
 
-/** The object with its full identity and in canonical key order; throws a 400 when it contradicts the path. */
-export function checkIdentity(resource: ServedResource, namespace: string, name: string, body: JsonObject): JsonObject {
+/** The object with its full identity and in canonical key order; throws a Status when it contradicts the path. */
+export function checkIdentity(
+  resource: ServedResource,
+  namespace: string,
+  name: string,
+  body: JsonObject,
+  form: WriteForm = 'object',
+): JsonObject {
   const apiVersion = asString(body.apiVersion);
   const kind = asString(body.kind);
   const wanted = apiVersionOf(resource);
-  if ((apiVersion !== '' && apiVersion !== wanted) || (kind !== '' && kind !== resource.kind)) {
-    throw statusErrors.badRequest(
-      `${kind || 'the object'} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${resource.kind} in version ${JSON.stringify(wanted)}: the API version or kind in the data does not match the expected one`,
-    );
-  }
+  if ((apiVersion !== '' && apiVersion !== wanted) || (kind !== '' && kind !== resource.kind))
+    throw wrongType(resource, form, name, body);
   const metadata = metadataOf(body);
-  if (name !== '' && asString(metadata.name) !== '' && metadata.name !== name) {
-    throw statusErrors.badRequest(
-      `the name of the object (${asString(metadata.name)}) does not match the name on the URL (${name})`,
-    );
-  }
+  if (name !== '') checkName(name, asString(metadata.name));
   const own = asString(metadata.namespace);
   if (own !== '' && own !== namespace) {
     throw statusErrors.badRequest(
@@ -30,7 +31,18 @@ export function checkIdentity(resource: ServedResource, namespace: string, name:
   const head = resource.custom
     ? { apiVersion: wanted, kind: resource.kind }
     : { kind: resource.kind, apiVersion: wanted };
-  return { ...head, metadata: name === '' ? metadata : { ...metadata, name }, ...rest };
+  return { ...head, metadata, ...rest };
+}
+
+function checkName(wanted: string, given: string): void {
+  if (given === '') {
+    throw statusErrors.badRequest(
+      `the name of the object (${wanted} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (given !== wanted) {
+    throw statusErrors.badRequest(`the name of the object (${given}) does not match the name on the URL (${wanted})`);
+  }
 }
 
 /** Throws a 404 when the namespace does not exist, a 403 while it is being deleted. */
@@ -51,25 +63,70 @@ export function checkNamespace(store: ObjectStore, resource: ServedResource, nam
   );
 }
 
-/** Throws a 409 when the current object differs from the uid or the version in the preconditions. */
-export function checkPreconditions(
+interface Expected {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+/** Throws a 409 when a replacement names another uid or another version than the current object has. */
+export function checkExpected(
   resource: ServedResource,
   current: Stored,
-  wanted: { uid?: string; resourceVersion?: string },
+  { uid = '', resourceVersion }: Expected,
 ): void {
-  if (wanted.uid && wanted.uid !== current.uid) {
+  if (uid !== '' && uid !== current.uid) {
     throw statusErrors.conflict(
       resource,
       current.name,
-      `StorageError: invalid object, Code: 4, Key: /registry/${resource.plural}/${current.key.replace(/^\//, '')}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${wanted.uid}, UID in object meta: ${current.uid}`,
+      `StorageError: invalid object, Code: 4, Key: ${storageKey(resource, current)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.uid}`,
     );
   }
-  if (wanted.resourceVersion && wanted.resourceVersion !== String(current.revision)) {
-    throw statusErrors.conflict(
-      resource,
+  checkVersion(resource, current, resourceVersion);
+}
+
+/** Where etcd has the object: under the group only if its kind is a custom one. */
+function storageKey({ custom, group, plural }: ServedResource, { namespace, name }: Stored): string {
+  return ['/registry', ...(custom ? [group] : []), plural, ...(namespace === '' ? [] : [namespace]), name].join('/');
+}
+
+/** As `checkExpected`, for the result of a patch: another uid is an invalid change of it, with 422. */
+export function checkPatched(resource: ServedResource, current: Stored, { uid = '', resourceVersion }: Expected): void {
+  checkVersion(resource, current, resourceVersion);
+  if (uid === '' || uid === current.uid) return;
+  const message = `Invalid value: ${JSON.stringify(uid)}: field is immutable`;
+  throw statusErrors.invalid(resource.group, resource.kind, current.name, [
+    { reason: 'FieldValueInvalid', message, field: 'metadata.uid' },
+  ]);
+}
+
+/** Throws a 409 when the version in a body is not the current one; none and 0 agree with every version. */
+function checkVersion(resource: ServedResource, current: Stored, version = ''): void {
+  if (!/^\d*$/.test(version)) {
+    throw new StatusError(500, '', `strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
+  }
+  if (Number(version) === 0 || version === String(current.revision)) return;
+  throw statusErrors.conflict(
+    resource,
+    current.name,
+    'the object has been modified; please apply your changes to the latest version and try again',
+  );
+}
+
+/** Throws a 409 when a deletion is not meant for the current object. An empty text is a precondition that no object meets. */
+export function checkPreconditions(resource: ServedResource, current: Stored, wanted: Expected): void {
+  const about = { group: resource.group, plural: resource.kind };
+  const refuse = (what: string, given: string, found: string, then: string): StatusError =>
+    statusErrors.conflict(
+      about,
       current.name,
-      'the object has been modified; please apply your changes to the latest version and try again',
+      `the ${what} in the precondition (${given}) does not match the ${what} in record (${found}). The object might have been ${then}`,
     );
+  const { uid, resourceVersion } = wanted;
+  if (uid !== undefined && uid !== current.uid) {
+    throw refuse('UID', uid, current.uid, 'deleted and then recreated');
+  }
+  if (resourceVersion !== undefined && resourceVersion !== String(current.revision)) {
+    throw refuse('ResourceVersion', resourceVersion, String(current.revision), 'modified');
   }
 }
 

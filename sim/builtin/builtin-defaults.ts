@@ -106,6 +106,10 @@ const rules: Readonly<Record<string, Rule>> = {
       status: { phase: 'Active' },
     };
   },
+  Node: (object) => {
+    const { unschedulable, ...spec } = asObject(object.spec);
+    return { ...object, spec: unschedulable === true ? { ...spec, unschedulable } : spec };
+  },
   Pod: (object, creating) => {
     const spec = creating ? admittedPod(podSpec(object.spec)) : podSpec(object.spec);
     return {

@@ -1,4 +1,5 @@
 /** The built-in resources, made from the schema tables. */
+import { must } from '../../src/base/must.ts';
 import { at } from '../objects/json.ts';
 import type { View } from '../objects/object-store.ts';
 import { allVerbs, type ScalePaths, type ServedResource } from '../resources/served-resource.ts';
@@ -100,5 +101,19 @@ function resourceOf(kind: BuiltinKind): ServedResource {
 
 /** One ServedResource for each built-in kind, in the order of the tables. */
 export function builtinResources(): ServedResource[] {
-  return builtinSchema().kinds.map(resourceOf);
+  return builtinSchema()
+    .kinds.filter((kind) => !kind.part)
+    .map(resourceOf);
+}
+
+const parts = new Map<string, ServedResource>();
+
+/** The kind of a subresource, as if a resource had it: the form in which its body is checked. */
+export function subresourceKind(name: 'Scale' | 'Eviction'): ServedResource {
+  const known = parts.get(name);
+  if (known) return known;
+  const kind = builtinSchema().kinds.find((each) => each.part && each.kind === name);
+  const made = resourceOf(must(kind, `the kind ${name} in the tables`));
+  parts.set(name, made);
+  return made;
 }

@@ -10,6 +10,8 @@ import { isLabelValue, isQualifiedName } from '../resources/qualified-name.ts';
 const dataKey = /^[-._a-zA-Z0-9]{1,253}$/;
 const standardFinalizers = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
+const notNegative = 'must be greater than or equal to 0';
+
 const cause = (reason: string, field: string, message: string): StatusCause => ({ reason, field, message });
 const invalid = (field: string, value: unknown, message: string): StatusCause =>
   cause('FieldValueInvalid', field, `Invalid value: ${JSON.stringify(value)}: ${message}`);
@@ -51,9 +53,28 @@ function podCauses(spec: unknown, field: string): StatusCause[] {
   );
 }
 
+/** The causes for which a number or a percentage of Pods is rejected. */
+function shareCauses(field: string, value: unknown): StatusCause[] {
+  if (typeof value === 'number') return value < 0 ? [invalid(field, value, notNegative)] : [];
+  if (value === undefined || /^[0-9]+%$/.test(asString(value))) return [];
+  return [invalid(field, value, "a valid percent string must be a numeric string followed by an ending '%'")];
+}
+
+function budgetCauses(object: JsonObject): StatusCause[] {
+  const spec = asObject(object.spec);
+  const { minAvailable, maxUnavailable } = spec;
+  const both = minAvailable !== undefined && maxUnavailable !== undefined;
+  return [
+    ...(both ? [invalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set')] : []),
+    ...shareCauses('spec.minAvailable', minAvailable),
+    ...shareCauses('spec.maxUnavailable', maxUnavailable),
+  ];
+}
+
 /** The causes for which an object of a built-in kind is rejected. */
 export function builtinCauses(kind: string, object: JsonObject): StatusCause[] {
   if (kind === 'Pod') return podCauses(object.spec, 'spec');
+  if (kind === 'PodDisruptionBudget') return budgetCauses(object);
   if (kind === 'ConfigMap' || kind === 'Secret') {
     return Object.keys({ ...asObject(object.data), ...asObject(object.binaryData) })
       .filter((key) => !dataKey.test(key))
@@ -63,9 +84,11 @@ export function builtinCauses(kind: string, object: JsonObject): StatusCause[] {
   }
   if (!['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet'].includes(kind)) return [];
   const template = asObject(at(object, 'spec', 'template'));
+  const replicas = at(object, 'spec', 'replicas');
   const labels = asObject(at(template, 'metadata', 'labels'));
   const selected = labelSelectorOf(at(object, 'spec', 'selector'))(labels);
   return [
+    ...(typeof replicas === 'number' && replicas < 0 ? [invalid('spec.replicas', replicas, notNegative)] : []),
     ...(selected
       ? []
       : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]),

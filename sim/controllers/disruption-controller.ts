@@ -1,4 +1,7 @@
-/** Keeps the status of each PodDisruptionBudget equal to the Pods that it selects. */
+/**
+ * Keeps the status of each PodDisruptionBudget equal to the Pods that it selects. A Pod whose eviction the API server allowed
+ * (`disruptedPods`) counts as unhealthy until it is being deleted, or for two minutes.
+ */
 import { asObject, asString, at, type JsonObject } from '../objects/json.ts';
 import type { Stored } from '../objects/object-store.ts';
 import { labelSelectorOf } from '../resources/label-selector.ts';
@@ -34,6 +37,18 @@ function share(value: unknown, of: number): number {
   return Math.ceil((Number.parseInt(asString(value), 10) / 100) * of);
 }
 
+const deletionTimeoutMs = 120_000;
+
+/** The Pods whose eviction was allowed and whose deletion has not begun. */
+function stillDisrupted(world: World, budget: Stored, pods: readonly Stored[]): JsonObject {
+  const known = asObject(at(budget.object, 'status', 'disruptedPods'));
+  const left = pods.filter((pod) => {
+    const since = Date.parse(asString(known[pod.name]));
+    return !isDeleting(pod) && since + deletionTimeoutMs > world.clock.now();
+  });
+  return Object.fromEntries(left.map(({ name }) => [name, known[name]]));
+}
+
 export function disruptionController(world: World): Controller {
   return {
     name: 'disruption',
@@ -44,8 +59,10 @@ export function disruptionController(world: World): Controller {
       if (isDeleting(budget) || !selector) return;
       const pods = podsSelected(world, budget.namespace, selector).filter(isActive);
       const { minAvailable, maxUnavailable } = asObject(budget.object.spec);
-      const expected = expectedPods(world, pods);
-      const healthy = pods.filter((pod) => hasCondition(pod.object, 'Ready')).length;
+      // A number of Pods is one of those that exist; all else is a share of what their workloads want.
+      const expected = typeof minAvailable === 'number' ? pods.length : expectedPods(world, pods);
+      const disruptedPods = stillDisrupted(world, budget, pods);
+      const healthy = pods.filter((pod) => hasCondition(pod.object, 'Ready') && !(pod.name in disruptedPods)).length;
       const desired =
         maxUnavailable === undefined
           ? share(minAvailable, expected)
@@ -57,6 +74,7 @@ export function disruptionController(world: World): Controller {
         desiredHealthy: desired,
         expectedPods: expected,
         disruptionsAllowed: allowed,
+        ...(Object.keys(disruptedPods).length > 0 ? { disruptedPods } : {}),
         conditions: [
           conditionOf(
             world,

@@ -22,6 +22,11 @@ interface Due {
   readonly act: 'schedule' | 'start' | 'finish' | 'end';
 }
 
+/** Whether somebody else wrote that the pod runs or has ended, while it waited to be placed or started. */
+function hasBegun(pod: Stored, act: Due['act']): boolean {
+  return act !== 'finish' && at(pod.object, 'status', 'phase') !== 'Pending';
+}
+
 export class Kubelets implements Step {
   readonly #world: World;
   readonly #places: Places;
@@ -48,7 +53,7 @@ export class Kubelets implements Step {
       const pod = this.#world.get('pods', key.slice(0, slash), key.slice(slash + 1));
       if (!pod || pod.uid !== due.uid) continue;
       if (due.act === 'end') this.#end(pod);
-      else if (isDeleting(pod)) continue;
+      else if (isDeleting(pod) || hasBegun(pod, due.act)) continue;
       else if (due.act === 'schedule') this.#schedule(pod);
       else if (due.act === 'start') this.#start(pod);
       else this.#finish(pod);

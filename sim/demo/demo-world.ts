@@ -111,7 +111,6 @@ export function assembleDemoWorld(options: Omit<DemoWorldOptions, 'churn'>): Ass
     namespaces,
     claimController(world),
     endpointsController(world),
-    disruptionController(world),
     quotaController(world),
     autoscalerController(world),
     projectController(world),
@@ -148,6 +147,7 @@ function workloadLoop(world: World, places: Places, log: Logger): AssembledWorld
   loop.add(statefulSetController(world));
   loop.add(jobController(world));
   loop.add(cronJobController(world));
+  loop.add(disruptionController(world), 'existing');
   return {
     world,
     loop,

@@ -39,7 +39,8 @@ function subresourceKind(resource: ServedResource, name: string): { group?: stri
 
 /** Subresources that this server serves. The table also has the others that real servers announce. */
 function servedSubresources(resource: ServedResource): readonly string[] {
-  return resource.subresources.filter((name) => name === 'status' || name === 'scale' || name === 'finalize');
+  const served = ['status', 'scale', 'finalize', 'eviction', 'log'];
+  return resource.subresources.filter((name) => served.includes(name));
 }
 
 export class Discovery {

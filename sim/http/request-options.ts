@@ -1,9 +1,10 @@
 /** Parses and validates request parameters: of lists, watches, tables, writes and deletions. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { dryRunCauses } from '../api/delete-options.ts';
 import type { ListQuery } from '../api/list-objects.ts';
-import type { DeleteRequest, WriteOptions } from '../api/object-api.ts';
-import { asArray, asObject, asString, type JsonObject } from '../objects/json.ts';
-import { type StatusCause, type StatusError, statusErrors } from '../objects/status-error.ts';
+import type { PatchKind, PatchOptions } from '../api/write-options.ts';
+import type { JsonObject } from '../objects/json.ts';
+import { type StatusCause, statusErrors } from '../objects/status-error.ts';
 import { parseFieldSelector } from '../resources/field-selector.ts';
 import { parseLabelSelector } from '../resources/label-selector.ts';
 import type { ServedResource } from '../resources/served-resource.ts';
@@ -74,14 +75,6 @@ export function includeObject(params: URLSearchParams): IncludeObject {
   );
 }
 
-/** Whether the write is a dry run; throws a 422 Status for an invalid value. */
-function isDryRun(given: readonly string[], kind: string): boolean {
-  const odd = given.find((value) => value !== 'All');
-  if (odd === undefined) return given.length > 0;
-  const message = `Unsupported value: ${JSON.stringify(odd)}: supported values: "All"`;
-  throw statusErrors.invalid('meta.k8s.io', kind, '', [{ reason: 'FieldValueNotSupported', message, field: 'dryRun' }]);
-}
-
 type WriteKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions';
 
 const writeKinds: Readonly<Record<string, WriteKind>> = {
@@ -90,89 +83,133 @@ const writeKinds: Readonly<Record<string, WriteKind>> = {
   PATCH: 'PatchOptions',
 };
 
-/** The options of a write. Warnings about unknown fields go into the response headers. */
+const patchKinds: Readonly<Record<string, PatchKind>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+};
+
+/** The form of a patch, by its content type; throws a 415 Status for another. */
+export function patchKindOf(request: IncomingMessage): PatchKind {
+  const kind = patchKinds[(request.headers['content-type'] ?? '').split(';')[0]?.trim() ?? ''];
+  if (kind) return kind;
+  throw statusErrors.unsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: ${Object.keys(patchKinds).join(', ')}`,
+  );
+}
+
+interface WriteParameters {
+  /** The kind of the body. */
+  readonly kind: ServedResource;
+  readonly params: URLSearchParams;
+  readonly subresource: '' | 'status' | 'scale';
+  /** What a strict reader has against the body. */
+  readonly problems: readonly string[];
+}
+
+/** The options of a write; throws a 422 Status for invalid ones. Warnings about the body go into the response headers. */
 export function writeOptions(
   request: IncomingMessage,
   response: ServerResponse,
-  resource: ServedResource,
-  params: URLSearchParams,
-  subresource: '' | 'status',
-): WriteOptions {
+  { kind, params, subresource, problems }: WriteParameters,
+): PatchOptions {
   const agent = (request.headers['user-agent'] ?? '').split('/')[0]?.slice(0, 128) ?? '';
   const manager = params.get('fieldManager') ?? '';
   const isApply = (request.headers['content-type'] ?? '').startsWith('application/apply-patch');
-  const kind = writeKinds[request.method ?? ''] ?? 'UpdateOptions';
+  const form = writeKinds[request.method ?? ''] ?? 'UpdateOptions';
+  const validation = params.get('fieldValidation') ?? '';
+  const causes: StatusCause[] = [];
+  if (form === 'PatchOptions' && !isApply && params.has('force')) {
+    const message = 'Forbidden: may not be specified for non-apply patch';
+    causes.push({ reason: 'FieldValueForbidden', message, field: 'force' });
+  }
+  causes.push(
+    ...managerCauses(manager),
+    ...dryRunCauses(params.getAll('dryRun')),
+    ...fieldValidationCauses(validation),
+  );
+  if (causes.length > 0) throw statusErrors.invalid('meta.k8s.io', form, '', causes);
   return {
     subresource,
-    dryRun: isDryRun(params.getAll('dryRun'), kind),
-    onUnknownFields: unknownFieldsRule(params.get('fieldValidation') ?? '', kind, resource, response),
+    dryRun: params.has('dryRun'),
+    force: params.has('force') && isTrueParameter(params.get('force') ?? ''),
+    onUnknownFields: strictRule(validation, isApply ? 'apply' : form, kind, response, problems),
     ...(manager !== '' || isApply ? { fieldManager: manager } : { fieldManager: agent || 'unknown' }),
   };
 }
 
+/** Servers take every value but these two for true. */
+function isTrueParameter(value: string): boolean {
+  return value !== '0' && value.toLowerCase() !== 'false';
+}
+
+const longestManager = 128;
+
+function managerCauses(manager: string): StatusCause[] {
+  const causes: StatusCause[] = [];
+  const field = 'fieldManager';
+  if (Buffer.byteLength(manager) > longestManager) {
+    const message = `Too long: may not be more than ${longestManager} bytes`;
+    causes.push({ reason: 'FieldValueTooLong', message, field });
+  }
+  for (const { 0: character, index } of manager.matchAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu)) {
+    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    const message = `Invalid value: ${JSON.stringify(manager)}: invalid character U+${code} (at position ${index})`;
+    causes.push({ reason: 'FieldValueInvalid', message, field });
+  }
+  return causes;
+}
+
 const fieldValidations = ['', 'Ignore', 'Strict', 'Warn'];
 
-/** The reaction to unknown fields: none, warnings, or an error. Throws a 422 Status for an unknown value of fieldValidation. */
-function unknownFieldsRule(
+function fieldValidationCauses(validation: string): StatusCause[] {
+  if (fieldValidations.includes(validation)) return [];
+  const supported = fieldValidations.map((value) => JSON.stringify(value)).join(', ');
+  const message = `Unsupported value: ${JSON.stringify(validation)}: supported values: ${supported}`;
+  return [{ reason: 'FieldValueNotSupported', message, field: 'fieldValidation' }];
+}
+
+/** The reaction to problems of a body and to unknown fields: none, warnings, or an error. */
+function strictRule(
   validation: string,
-  kind: WriteKind,
-  resource: ServedResource,
+  form: WriteKind | 'apply',
+  kind: ServedResource,
   response: ServerResponse,
+  problems: readonly string[],
 ): (paths: readonly string[]) => void {
-  if (!fieldValidations.includes(validation)) {
-    const supported = fieldValidations.map((value) => JSON.stringify(value)).join(', ');
-    const message = `Unsupported value: ${JSON.stringify(validation)}: supported values: ${supported}`;
-    const cause = { reason: 'FieldValueNotSupported', message, field: 'fieldValidation' };
-    throw statusErrors.invalid('meta.k8s.io', kind, '', [cause]);
-  }
-  const shown = (paths: readonly string[]): string[] => paths.map((path) => `unknown field ${JSON.stringify(path)}`);
   if (validation === 'Ignore') return () => {};
-  if (validation !== 'Strict') {
-    return (paths) => {
-      const warnings = shown(paths).map((text) => `299 - ${JSON.stringify(text)}`);
-      if (warnings.length > 0) response.setHeader('Warning', warnings.join(', '));
-    };
-  }
   return (paths) => {
-    if (paths.length === 0) return;
-    const problem = `strict decoding error: ${shown(paths).join(', ')}`;
-    if (kind === 'PatchOptions') {
-      const cause = {
-        reason: 'FieldValueInvalid',
-        message: `Invalid value: the patched object: ${problem}`,
-        field: 'patch',
-      };
-      throw statusErrors.invalid('', '', '', [cause]);
+    const found = [...problems, ...paths.map((path) => `unknown field ${JSON.stringify(path)}`)];
+    if (found.length === 0) return;
+    if (validation !== 'Strict') {
+      response.setHeader('Warning', found.map((text) => `299 - ${JSON.stringify(text)}`).join(', '));
+      return;
     }
-    const version = JSON.stringify(resource.version);
-    throw statusErrors.badRequest(
-      `${resource.kind} in version ${version} cannot be handled as a ${resource.kind}: ${problem}`,
-    );
+    if (form === 'apply') {
+      const lines = found.map((text) => `\n  ${text}`).join('');
+      throw statusErrors.badRequest(
+        `error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:${lines}`,
+      );
+    }
+    const problem = `strict decoding error: ${found.join(', ')}`;
+    if (form === 'PatchOptions') throw statusErrors.unreadablePatch(problem);
+    const version = JSON.stringify(kind.version);
+    throw statusErrors.badRequest(`${kind.kind} in version ${version} cannot be handled as a ${kind.kind}: ${problem}`);
   };
 }
 
-function checkPropagation(policy: string, orphanDependents: boolean): void {
-  const refuse = (reason: string, message: string): StatusError =>
-    statusErrors.invalid('meta.k8s.io', 'DeleteOptions', '', [{ reason, message, field: 'propagationPolicy' }]);
-  if (policy !== '' && orphanDependents) {
-    throw refuse('FieldValueInvalid', 'Invalid value: orphanDependents and deletionPropagation cannot be both set');
-  }
-  if (policy !== '' && !['Foreground', 'Background', 'Orphan'].includes(policy)) {
-    const message = `Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan"`;
-    throw refuse('FieldValueNotSupported', message);
-  }
-}
-
-/** The options of a deletion, from the body and the parameters. Throws a Status for invalid ones. */
-export function deleteRequest(body: JsonObject, params: URLSearchParams): DeleteRequest {
-  const policy = asString(body.propagationPolicy) || (params.get('propagationPolicy') ?? '');
-  const grace = body.gracePeriodSeconds ?? params.get('gracePeriodSeconds') ?? undefined;
-  const { uid, resourceVersion } = asObject(body.preconditions);
-  checkPropagation(policy, body.orphanDependents !== undefined || params.has('orphanDependents'));
+/** The parameters of a deletion in the form of its body. A server reads them only if there is no body. */
+export function deleteParameters(params: URLSearchParams): JsonObject {
+  const grace = params.get('gracePeriodSeconds');
+  if (grace !== null && !/^-?\d+$/.test(grace))
+    throw statusErrors.badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
+  const policy = params.get('propagationPolicy');
+  const orphan = params.get('orphanDependents');
   return {
-    ...(policy === '' ? {} : { propagationPolicy: policy }),
-    ...(grace === undefined ? {} : { gracePeriodSeconds: Number(grace) }),
-    preconditions: { uid: asString(uid), resourceVersion: asString(resourceVersion) },
-    dryRun: isDryRun([...params.getAll('dryRun'), ...asArray(body.dryRun).map(asString)], 'DeleteOptions'),
+    ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
+    ...(policy === null ? {} : { propagationPolicy: policy }),
+    ...(orphan === null ? {} : { orphanDependents: isTrueParameter(orphan) }),
+    ...(params.has('dryRun') ? { dryRun: params.getAll('dryRun') } : {}),
   };
 }

@@ -1,14 +1,15 @@
 /** The verbs over HTTP: reads the request parameters, calls the API, writes the response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parse as parseYaml } from 'yaml';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Callers } from '../access/callers.ts';
 import type { Caller, Rbac } from '../access/rbac.ts';
 import { answerReview } from '../access/reviews.ts';
+import { readDeleteOptions } from '../api/delete-options.ts';
+import type { Evictions } from '../api/evictions.ts';
 import { checkResourceVersion, type Lister, type ListQuery } from '../api/list-objects.ts';
-import type { ObjectApi, PatchKind, WriteOptions } from '../api/object-api.ts';
-import { readScale, writeScale } from '../api/scale.ts';
-import { isObject, type JsonObject, parseJson, sortedJsonText } from '../objects/json.ts';
+import type { ObjectApi } from '../api/object-api.ts';
+import type { DeleteRequest } from '../api/write-options.ts';
+import { type JsonObject, sortedJsonText } from '../objects/json.ts';
 import type { Stored } from '../objects/object-store.ts';
 import { statusErrors } from '../objects/status-error.ts';
 import { parseFieldSelector } from '../resources/field-selector.ts';
@@ -17,9 +18,20 @@ import { apiVersionOf, type ServedResource } from '../resources/served-resource.
 import { acceptedShape } from './accepted-shape.ts';
 import type { AnswerHooks } from './answer-hooks.ts';
 import { metadataOnlyText } from './partial-metadata.ts';
+import { handlePodLog } from './pod-logs.ts';
+import { readObject, readObjectBody, readPatchBody } from './request-body.ts';
 import type { ResourcePath } from './request-info.ts';
-import { deleteRequest, includeObject, initialEventsOf, isTrue, listQuery, writeOptions } from './request-options.ts';
-import { parsedOr400, readBody, sendJson, sendPieces, sendText } from './respond.ts';
+import {
+  deleteParameters,
+  includeObject,
+  initialEventsOf,
+  isTrue,
+  listQuery,
+  patchKindOf,
+  writeOptions,
+} from './request-options.ts';
+import { sendJson, sendPieces, sendText } from './respond.ts';
+import { handleEviction, handleScale } from './subresources.ts';
 import { tableText } from './table.ts';
 import { WatchStream } from './watch-stream.ts';
 
@@ -29,14 +41,8 @@ interface HandlerFeatures {
   readonly expiredAsHttp: boolean;
   readonly callers: Callers;
   readonly rbac: Rbac;
+  readonly evictions: Evictions;
 }
-
-const patchKinds: Readonly<Record<string, PatchKind>> = {
-  'application/json-patch+json': 'json',
-  'application/merge-patch+json': 'merge',
-  'application/strategic-merge-patch+json': 'strategic',
-  'application/apply-patch+yaml': 'apply',
-};
 
 export class ResourceHandlers {
   readonly #api: ObjectApi;
@@ -82,8 +88,8 @@ export class ResourceHandlers {
     const method = request.method ?? 'GET';
     if (resource.bare) {
       if (method !== 'POST') throw statusErrors.methodNotAllowed();
-      const body = await this.#body(request);
-      sendJson(response, 201, answerReview(resource, body, caller, this.#features));
+      const { value } = await readObject(request);
+      sendJson(response, 201, answerReview(resource, value, caller, this.#features));
       return;
     }
     if (path.name === undefined) return this.#collection(method, request, response, resource, path, params);
@@ -108,7 +114,7 @@ export class ResourceHandlers {
     if (method === 'DELETE') {
       if (resource.namespaced && path.namespace === undefined) throw statusErrors.methodNotAllowed();
       const query = listQuery(resource, path.namespace, params);
-      const options = deleteRequest(await this.#body(request, true), params);
+      const options = await deleteRequestOf(request, params);
       const page = await this.#lister.list(resource, query);
       const done: Stored[] = [];
       for (const stored of page.items) {
@@ -120,13 +126,9 @@ export class ResourceHandlers {
       return sendJson(response, 200, { kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata, items });
     }
     if (resource.namespaced && path.namespace === undefined) throw statusErrors.methodNotAllowed();
-    const body = await this.#body(request);
-    const created = this.#api.create(
-      resource,
-      path.namespace ?? '',
-      body,
-      writeOptions(request, response, resource, params, ''),
-    );
+    const { value, problems } = await readObject(request);
+    const options = writeOptions(request, response, { kind: resource, params, subresource: '', problems });
+    const created = this.#api.create(resource, path.namespace ?? '', value, options);
     sendText(response, 201, created.text(resource.view));
   }
 
@@ -143,9 +145,14 @@ export class ResourceHandlers {
     const sub = path.subresource;
     const served =
       sub === undefined || (sub === 'status' && resource.statusSubresource) || (sub === 'scale' && resource.scale);
+    const about = { request, response, resource, namespace, name, params };
+    if (sub === 'eviction' && resource.subresources.includes(sub))
+      return handleEviction(this.#features.evictions, about);
+    if (sub === 'log' && resource.storage === 'pods' && method === 'GET')
+      return handlePodLog(this.#api, this.#clock, about);
     if (!served && sub !== 'finalize') throw statusErrors.noSuchPath();
-    if (sub === 'scale') return this.#scale(method, request, response, resource, namespace, name, params);
-    const options = writeOptions(request, response, resource, params, sub === 'status' ? 'status' : '');
+    if (sub === 'scale') return handleScale(this.#api, about);
+    const subresource = sub === 'status' ? 'status' : '';
     const verb = { GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }[method];
     if (verb === undefined || !resource.verbs.includes(verb) || (sub !== undefined && method === 'DELETE')) {
       throw statusErrors.methodNotAllowed();
@@ -160,20 +167,21 @@ export class ResourceHandlers {
       return sendText(response, 200, textOf(this.#api.get(resource, namespace, name)));
     }
     if (method === 'PUT') {
-      const body = await this.#body(request);
-      return sendText(response, 200, this.#api.update(resource, namespace, name, body, options).text(resource.view));
+      const { value, problems } = await readObject(request);
+      const options = writeOptions(request, response, { kind: resource, params, subresource, problems });
+      const stored = this.#api.update(resource, namespace, name, value, options);
+      return sendText(response, 200, stored.text(resource.view));
     }
     if (method === 'PATCH') {
+      const kind = patchKindOf(request);
+      const { value, problems } = await readPatchBody(request, kind === 'apply');
+      const options = writeOptions(request, response, { kind: resource, params, subresource, problems });
       const existed = this.#api.store.get(resource.storage, namespace, name) !== undefined;
-      const stored = await this.#patch(request, resource, namespace, name, params, options);
+      const stored = this.#api.patch(resource, namespace, name, kind, value, options);
       return sendText(response, existed ? 200 : 201, stored.text(resource.view));
     }
-    const { stored, gone } = this.#api.delete(
-      resource,
-      namespace,
-      name,
-      deleteRequest(await this.#body(request, true), params),
-    );
+    const deletion = await deleteRequestOf(request, params);
+    const { stored, gone } = this.#api.delete(resource, namespace, name, deletion);
     if (!gone || resource.storage === 'pods') return sendText(response, 200, stored.text(resource.view));
     const details = {
       name,
@@ -182,44 +190,6 @@ export class ResourceHandlers {
       uid: stored.uid,
     };
     sendJson(response, 200, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
-  }
-
-  async #patch(
-    request: IncomingMessage,
-    resource: ServedResource,
-    namespace: string,
-    name: string,
-    params: URLSearchParams,
-    options: WriteOptions,
-  ): Promise<Stored> {
-    const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim() ?? '';
-    const kind = patchKinds[type];
-    if (!kind) {
-      throw statusErrors.unsupportedMediaType(
-        `the body of the request was in an unknown format - accepted media types include: ${Object.keys(patchKinds).join(', ')}`,
-      );
-    }
-    const text = await readBody(request);
-    const patch = parsedOr400(() => (kind === 'apply' ? (parseYaml(text) as unknown) : parseJson(text)));
-    return this.#api.patch(resource, namespace, name, kind, patch, { ...options, force: isTrue(params.get('force')) });
-  }
-
-  async #scale(
-    method: string,
-    request: IncomingMessage,
-    response: ServerResponse,
-    resource: ServedResource,
-    namespace: string,
-    name: string,
-    params: URLSearchParams,
-  ): Promise<void> {
-    const stored = this.#api.get(resource, namespace, name);
-    if (method === 'GET') return sendJson(response, 200, readScale(resource, stored));
-    if (method !== 'PUT' && method !== 'PATCH') throw statusErrors.methodNotAllowed();
-    const body = await this.#body(request);
-    const scale = method === 'PUT' ? body : { ...readScale(resource, stored), spec: body.spec };
-    const done = writeScale(this.#api, resource, stored, scale, writeOptions(request, response, resource, params, ''));
-    sendJson(response, 200, readScale(resource, done));
   }
 
   async #list(
@@ -300,21 +270,12 @@ export class ResourceHandlers {
     const options = { include: includeObject(params), clock: this.#clock };
     return (stored) => tableText(resource, [stored], { resourceVersion: String(stored.revision) }, options);
   }
+}
 
-  async #body(request: IncomingMessage, optional = false): Promise<JsonObject> {
-    const type = request.headers['content-type'] ?? '';
-    if (type !== '' && !/json|yaml/.test(type)) {
-      throw statusErrors.unsupportedMediaType(
-        `the body of the request was in an unknown format - accepted media types include: application/json, application/yaml`,
-      );
-    }
-    const text = await readBody(request);
-    if (text.trim() === '' && optional) return {};
-    const yaml = type.includes('yaml');
-    const value = parsedOr400(() => (yaml ? (parseYaml(text) as unknown) : parseJson(text)));
-    if (!isObject(value)) throw statusErrors.badRequest('the body of the request must be an object');
-    return value;
-  }
+/** The options of a deletion: its body, or else its parameters. */
+async function deleteRequestOf(request: IncomingMessage, params: URLSearchParams): Promise<DeleteRequest> {
+  const body = await readObjectBody(request);
+  return readDeleteOptions(body?.value ?? deleteParameters(params));
 }
 
 interface ListFrame {

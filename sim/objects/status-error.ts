@@ -88,6 +88,12 @@ export const statusErrors = {
   unauthorized: (): StatusError => new StatusError(401, 'Unauthorized', 'Unauthorized'),
   methodNotAllowed: (): StatusError =>
     new StatusError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {}),
+  /** A 429; `retryAfterSeconds` 0 names no time. */
+  tooManyRequests: (message: string, causes: readonly StatusCause[], retryAfterSeconds: number): StatusError =>
+    new StatusError(429, 'TooManyRequests', message, {
+      causes,
+      ...(retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
+    }),
   unsupportedMediaType: (message: string): StatusError => new StatusError(415, 'UnsupportedMediaType', message),
   expired: (message: string): StatusError => new StatusError(410, 'Expired', message),
   unavailable: (): StatusError =>
@@ -105,8 +111,13 @@ export const statusErrors = {
     return new StatusError(422, 'Invalid', `${full} "${name}" is invalid: ${text}`, {
       ...(name === '' ? {} : { name }),
       ...(group === '' ? {} : { group }),
-      kind,
+      ...(kind === '' ? {} : { kind }),
       causes,
     });
   },
+  /** A 422 for a patch whose result cannot be read: it names no object, as on a real server. */
+  unreadablePatch: (problem: string): StatusError =>
+    statusErrors.invalid('', '', '', [
+      { reason: 'FieldValueInvalid', message: `Invalid value: the patched object: ${problem}`, field: 'patch' },
+    ]),
 };

@@ -58,6 +58,7 @@ export function applyPatch(request: ApplyRequest): { merged: JsonObject; fields:
 
 interface FieldConflict {
   readonly path: readonly string[];
+  readonly manager: string;
   readonly cause: StatusCause;
 }
 
@@ -73,27 +74,40 @@ function conflictsOf(
   types: TypedSchema,
 ): FieldConflict[] {
   const conflicts: FieldConflict[] = [];
-  for (const entry of others) {
+  for (const entry of others.toSorted((a, b) => (asString(a.manager) < asString(b.manager) ? -1 : 1))) {
     for (const path of sharedLeaves(fields, asObject(entry.fieldsV1))) {
       if (equalJson(valueAt(live, path, types.root, types), valueAt(applied, path, types.root, types))) continue;
-      const manager = JSON.stringify(asString(entry.manager));
-      const using = entry.operation === 'Update' ? ` using ${asString(entry.apiVersion)}` : '';
+      const manager = shownManager(entry);
       const field = path.map(shownStep).join('');
-      const cause = { reason: 'FieldManagerConflict', message: `conflict with ${manager}${using}`, field };
-      conflicts.push({ path, cause });
+      conflicts.push({
+        path,
+        manager,
+        cause: { reason: 'FieldManagerConflict', message: `conflict with ${manager}`, field },
+      });
     }
   }
   return conflicts;
 }
 
+/** `"name" with subresource "scale" using apps/v1`: the version only of a manager that does not apply. */
+function shownManager({ manager, subresource, operation, apiVersion }: JsonObject): string {
+  const through = asString(subresource) === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`;
+  return `${JSON.stringify(asString(manager))}${through}${operation === 'Update' ? ` using ${asString(apiVersion)}` : ''}`;
+}
+
 function refuseConflicts(conflicts: readonly FieldConflict[]): void {
-  const causes = conflicts.map(({ cause }) => cause);
-  const [first] = causes;
+  const [first] = conflicts;
   if (!first) return;
+  const causes = conflicts.map(({ cause }) => cause);
+  const managers = [...new Set(conflicts.map(({ manager }) => manager))];
+  const listed = managers.flatMap((manager) => [
+    `conflicts with ${manager}:`,
+    ...conflicts.filter((each) => each.manager === manager).map(({ cause }) => `- ${cause.field}`),
+  ]);
   const text =
     causes.length === 1
-      ? `1 conflict: ${first.message}: ${first.field}`
-      : `${causes.length} conflicts: ${causes.map((cause) => `${cause.message}:\n- ${cause.field}`).join('\n')}`;
+      ? `1 conflict: ${first.cause.message}: ${first.cause.field}`
+      : `${causes.length} conflicts: ${listed.join('\n')}`;
   throw new StatusError(409, 'Conflict', `Apply failed with ${text}`, { causes });
 }
 
@@ -106,18 +120,19 @@ function shownStep(part: string): string {
   return `[${keys.map(([key, value]) => `${key}=${JSON.stringify(value)}`).join(',')}]`;
 }
 
-/** The leaves in both sets. When one set has a list or map as a whole and the other has its items, there is no conflict. */
+/** The leaves in both sets, at each level before what is deeper. When one set has a list or map as a whole and the other has its items, there is no conflict. */
 function sharedLeaves(a: FieldSet, b: FieldSet, path: string[] = []): string[][] {
-  const out: string[][] = [];
-  for (const [key, value] of Object.entries(a)) {
+  const leaves: string[][] = [];
+  const deeper: string[][] = [];
+  for (const [key, value] of Object.entries(a).toSorted(([x], [y]) => (x < y ? -1 : 1))) {
     const other = b[key];
     if (other === undefined || key === '.') continue;
     const leaf = Object.keys(asObject(value)).length === 0;
     const otherLeaf = Object.keys(asObject(other)).length === 0;
-    if (leaf && otherLeaf) out.push([...path, key]);
-    else if (!leaf && !otherLeaf) out.push(...sharedLeaves(asObject(value), asObject(other), [...path, key]));
+    if (leaf && otherLeaf) leaves.push([...path, key]);
+    else if (!leaf && !otherLeaf) deeper.push(...sharedLeaves(asObject(value), asObject(other), [...path, key]));
   }
-  return out;
+  return [...leaves, ...deeper];
 }
 
 function valueAt(value: unknown, path: readonly string[], schema: JsonObject | undefined, types: TypedSchema): unknown {
@@ -178,7 +193,12 @@ function removeFields(value: unknown, gone: FieldSet, schema: JsonObject | undef
       const key = part.slice(2);
       if (!part.startsWith('f:') || !(key in out)) continue;
       if (Object.keys(asObject(inner)).length === 0) delete out[key];
-      else out[key] = removeFields(out[key], asObject(inner), marked(schema, key, types), types);
+      else {
+        const left = removeFields(out[key], asObject(inner), marked(schema, key, types), types);
+        // Servers keep no empty lists and maps of built-in kinds.
+        if (types.open && (Array.isArray(left) || isObject(left)) && Object.keys(left).length === 0) delete out[key];
+        else out[key] = left;
+      }
     }
     return out;
   }

@@ -2,15 +2,14 @@
 import { asString, cloneJson, equalJson, isObject, type JsonObject } from '../objects/json.ts';
 import { StatusError, statusErrors } from '../objects/status-error.ts';
 
-/** The details are in the cause, not in the message, as on a real server. */
-function refuse(message: string): StatusError {
-  const details = { causes: [{ reason: 'Invalid', message }] };
-  return new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', details);
+/** Real servers do not tell the client what was wrong with the patch. */
+function refuse(): StatusError {
+  return new StatusError(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
 }
 
 function tokensOf(pointer: string): string[] {
   if (pointer === '') return [];
-  if (!pointer.startsWith('/')) throw refuse(`${pointer} is not a JSON pointer`);
+  if (!pointer.startsWith('/')) throw refuse();
   return pointer
     .slice(1)
     .split('/')
@@ -20,7 +19,7 @@ function tokensOf(pointer: string): string[] {
 function indexOf(list: readonly unknown[], token: string, inserting: boolean): number {
   if (token === '-' && inserting) return list.length;
   const index = /^(0|[1-9]\d*)$/.test(token) ? Number(token) : -1;
-  if (index < 0 || index >= list.length + (inserting ? 1 : 0)) throw refuse(`index ${token} is out of bounds`);
+  if (index < 0 || index >= list.length + (inserting ? 1 : 0)) throw refuse();
   return index;
 }
 
@@ -34,18 +33,26 @@ class Document {
   #parent(tokens: readonly string[]): { holder: JsonObject | unknown[]; last: string } {
     let current: unknown = this.root;
     for (const token of tokens.slice(0, -1)) current = this.#step(current, token);
-    if (!Array.isArray(current) && !isObject(current)) throw refuse(`no such path: /${tokens.join('/')}`);
+    if (!Array.isArray(current) && !isObject(current)) throw refuse();
     return { holder: current, last: tokens.at(-1) ?? '' };
   }
 
   #step(value: unknown, token: string): unknown {
     if (Array.isArray(value)) return value[indexOf(value, token, false)];
     if (isObject(value) && Object.hasOwn(value, token)) return value[token];
-    throw refuse(`no such path: ${token}`);
+    throw refuse();
   }
 
   get(pointer: string): unknown {
     return tokensOf(pointer).reduce<unknown>((value, token) => this.#step(value, token), this.root);
+  }
+
+  /** The value there; undefined for an absent member of an object. */
+  tested(pointer: string): unknown {
+    const tokens = tokensOf(pointer);
+    if (tokens.length === 0) return this.root;
+    const { holder, last } = this.#parent(tokens);
+    return isObject(holder) && !Object.hasOwn(holder, last) ? undefined : this.#step(holder, last);
   }
 
   add(pointer: string, value: unknown): void {
@@ -63,7 +70,7 @@ class Document {
     const { holder, last } = this.#parent(tokensOf(pointer));
     if (Array.isArray(holder)) holder.splice(indexOf(holder, last, false), 1);
     else if (Object.hasOwn(holder, last)) delete holder[last];
-    else throw refuse(`no such path: ${pointer}`);
+    else throw refuse();
   }
 
   replace(pointer: string, value: unknown): void {
@@ -81,11 +88,12 @@ class Document {
 
 /** Applies the operations in order to a copy of the target. Throws a Status of 400 or 422. */
 export function jsonPatch(target: unknown, operations: unknown): unknown {
-  if (!Array.isArray(operations)) throw statusErrors.badRequest('a JSON patch must be a list of operations');
+  if (!Array.isArray(operations)) throw statusErrors.badRequest('error decoding patch: a list of operations is needed');
   const document = new Document(cloneJson(target));
   for (const operation of operations) {
-    if (!isObject(operation)) throw statusErrors.badRequest('an operation of a JSON patch must be an object');
-    const path = asString(operation.path);
+    if (!isObject(operation)) throw statusErrors.badRequest('error decoding patch: an operation must be an object');
+    if (typeof operation.path !== 'string') throw refuse();
+    const { path } = operation;
     const from = asString(operation.from);
     switch (operation.op) {
       case 'add':
@@ -107,10 +115,11 @@ export function jsonPatch(target: unknown, operations: unknown): unknown {
         break;
       }
       case 'test':
-        if (!equalJson(document.get(path), operation.value)) throw refuse(`testing path ${path} failed`);
+        // As real servers do: a member that is absent is equal to null.
+        if (!equalJson(document.tested(path) ?? null, operation.value ?? null)) throw refuse();
         break;
       default:
-        throw statusErrors.badRequest(`unexpected kind of operation: ${JSON.stringify(operation.op)}`);
+        throw refuse();
     }
   }
   return document.root;

@@ -34,8 +34,15 @@ describe('JSON patch', () => {
     expect(target.list).toEqual(['p', 'q']);
   });
 
+  test('an absent member is tested as null', () => {
+    expect(jsonPatch({ a: {} }, [{ op: 'test', path: '/a/b', value: null }])).toEqual({ a: {} });
+  });
+
   test.each([
     [{ op: 'test', path: '/a', value: 2 }],
+    [{ op: 'test', path: '/a', value: null }],
+    [{ op: 'test', path: '/missing', value: 1 }],
+    [{ op: 'test', path: '/no/such', value: null }],
     [{ op: 'remove', path: '/missing' }],
     [{ op: 'replace', path: '/missing', value: 1 }],
     [{ op: 'add', path: '/no/such', value: 1 }],

@@ -85,3 +85,27 @@ export function labelSelectorOf(selector: unknown): LabelPredicate {
   });
   return (labels) => wanted.every(([key, value]) => labels[key] === value) && expressions.every((test) => test(labels));
 }
+
+/** A LabelSelector object as text, sorted by key, as servers show it: `app=d,tier in (a,b),!old`. */
+export function labelSelectorText(selector: unknown): string {
+  const { matchLabels, matchExpressions } = asObject(selector);
+  const parts = Object.entries(asObject(matchLabels)).map(([key, value]): [string, string] => [
+    key,
+    `${key}=${asString(value)}`,
+  ]);
+  for (const item of asArray(matchExpressions).map(asObject)) {
+    const key = asString(item.key);
+    const values = asArray(item.values).map(asString).toSorted().join(',');
+    const text: Readonly<Record<string, string>> = {
+      In: `${key} in (${values})`,
+      NotIn: `${key} notin (${values})`,
+      Exists: key,
+      DoesNotExist: `!${key}`,
+    };
+    parts.push([key, text[asString(item.operator)] ?? key]);
+  }
+  return parts
+    .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    .map(([, text]) => text)
+    .join(',');
+}

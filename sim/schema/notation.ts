@@ -15,7 +15,8 @@
  * `patch=merge,retainKeys` is the strategy of strategic merges. `map=atomic` marks a map or a type that apply takes as one value.
  * Types that are not scalars are looked up in the package first, then by short name among all packages.
  * A kind gets apiVersion, kind, metadata and its list by itself; `required=metadata` makes its metadata required.
- * `bare` marks review kinds, which are never stored and have no list.
+ * `bare` marks review kinds, which are never stored and have no list. `part` marks the kinds of subresources, which have no path of
+ * their own either.
  */
 import { must } from '../../src/base/must.ts';
 import type { JsonObject } from '../objects/json.ts';
@@ -37,6 +38,8 @@ export interface BuiltinKind extends GroupVersionKind {
   readonly subresources: readonly string[];
   /** Never stored: only POST is served. */
   readonly bare: boolean;
+  /** The kind of a subresource: no resource has it. */
+  readonly part: boolean;
 }
 
 export interface BuiltinSchema {
@@ -187,6 +190,7 @@ export function expandTables(tables: readonly string[]): BuiltinSchema {
   for (const block of blocks) {
     const isKind = block.words[0] === 'kind';
     const bare = block.words.includes('bare');
+    const part = block.words.includes('part');
     const properties: Record<string, JsonObject> = {};
     const required: string[] = option(block.words, 'required')?.split(',') ?? [];
     const map = option(block.words, 'map');
@@ -214,7 +218,7 @@ export function expandTables(tables: readonly string[]): BuiltinSchema {
       ...(isKind ? { 'x-kubernetes-group-version-kind': [{ group, kind, version }] } : {}),
     };
     if (!isKind) continue;
-    if (!bare) {
+    if (!bare && !part) {
       definitions[`${definition}List`] = {
         description: `A list of ${kind} objects.`,
         type: 'object',
@@ -241,6 +245,7 @@ export function expandTables(tables: readonly string[]): BuiltinSchema {
       verbs: option(block.words, 'verbs')?.split(','),
       subresources: option(block.words, 'sub')?.split(',') ?? [],
       bare,
+      part,
     });
   }
   return { definitions: { ...leaves, ...definitions }, kinds };

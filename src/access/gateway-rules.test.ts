@@ -16,7 +16,7 @@ function rolesFor(needs: Partial<GatewayNeeds>) {
     reviewsTokens: false,
     reviewsAccess: false,
     clusterSecrets: null,
-    impersonates: false,
+    impersonates: null,
     ...needs,
   });
 }
@@ -80,7 +80,7 @@ describe('the rules of the gateway', () => {
   });
 
   test('have reviews, and impersonation in a role of its own', () => {
-    const needs = { resources: [pods], reviewsTokens: true, reviewsAccess: true, impersonates: true };
+    const needs = { resources: [pods], reviewsTokens: true, reviewsAccess: true, impersonates: 'classic' } as const;
     expect(linesOf(needs)).toEqual([
       ': /pods list,watch',
       identity,
@@ -92,8 +92,20 @@ describe('the rules of the gateway', () => {
     ]);
   });
 
-  test('each have a reason', () => {
-    const roles = rolesFor({ reviewsTokens: true, reviewsAccess: true, impersonates: true, namespaces: ['a'] });
+  test('constrained impersonation needs no right to impersonate without constraints', () => {
+    const lines = linesOf({ resources: [pods], impersonates: 'constrained' }).filter((line) => line.startsWith('-'));
+    expect(lines.map((line) => line.split(',')[0])).toEqual([
+      '-impersonate: authentication.k8s.io/* impersonate:user-info',
+      '-impersonate: authentication.k8s.io/serviceaccounts impersonate:serviceaccount',
+      '-impersonate: */* impersonate-on:user-info:get',
+      '-impersonate: apps/replicasets',
+      '-impersonate: paths impersonate-on:user-info:get',
+    ]);
+    expect(lines.join()).not.toMatch(/\bimpersonate\b(?![:-])(?!: )/);
+  });
+
+  test.each(['classic', 'constrained'] as const)('each have a reason, with %s impersonation', (impersonates) => {
+    const roles = rolesFor({ reviewsTokens: true, reviewsAccess: true, impersonates, namespaces: ['a'] });
     for (const { why, rules } of roles)
       for (const text of [why, ...rules.map((rule) => rule.why)]) expect(text).toMatch(/\.$/);
   });

@@ -30,6 +30,9 @@ export interface NeededRole {
   /** Empty for a ClusterRole. */
   readonly namespace: string;
   readonly why: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Does the account of Portolan have the role? Default: true. */
+  readonly isBound?: false;
   readonly rules: readonly NeededRule[];
 }
 
@@ -46,8 +49,10 @@ export interface GatewayNeeds {
   readonly reviewsAccess: boolean;
   /** The namespace whose Secrets register clusters; null for none. */
   readonly clusterSecrets: string | null;
-  /** Requests of callers are sent to the cluster with the gateway's credentials and the name of the caller. */
-  readonly impersonates: boolean;
+  /** Requests of callers are sent to the cluster with the gateway's credentials and the name of the caller: by which rights; null for none. */
+  readonly impersonates: 'constrained' | 'classic' | null;
+  /** The rules for what is done in the name of callers, with constrained impersonation. Default: with every kind. */
+  readonly onBehalf?: readonly NeededRule[];
 }
 
 /** The roles that the account needs, the ClusterRole first. */
@@ -74,7 +79,7 @@ export function gatewayRoles(needs: GatewayNeeds): readonly NeededRole[] {
       rules,
     })),
     ...(needs.clusterSecrets === null ? [] : [registration(needs.clusterSecrets)]),
-    ...(needs.impersonates ? [impersonation] : []),
+    ...(needs.impersonates === null ? [] : [impersonation(needs.impersonates, needs.onBehalf)]),
   ];
 }
 
@@ -163,13 +168,13 @@ function registration(namespace: string): NeededRole {
   };
 }
 
-const impersonation: NeededRole = {
+const classic: NeededRole = {
   suffix: '-impersonate',
   namespace: '',
   why: [
-    'Requests of callers whom a front proxy or a certificate names are sent with the credentials of the gateway and the name of the',
-    'caller. Reading from the tables needs none of it. Who may impersonate every user may do everything: leave this role out of a gateway',
-    'that only reads from its tables.',
+    'Requests of callers whose own credentials an API server does not take are sent with the credentials of the gateway and the name of the',
+    'caller. Reading from the tables needs none of it. Who may impersonate every user may do everything: prefer --impersonate constrained',
+    'where the API server knows it, and leave this role out of a gateway that only reads from its tables.',
   ].join('\n'),
   rules: [
     {
@@ -187,6 +192,69 @@ const impersonation: NeededRole = {
   ],
 };
 
+/** What the gateway does in the name of a caller. */
+const written = ['get', 'create', 'update', 'patch', 'delete'] as const;
+
+/** Discovery in the name of callers. */
+export const readingOnBehalf: NeededRule = {
+  ...paths,
+  why: 'Discovery and OpenAPI in the name of callers.',
+  verbs: onBehalf(['get']),
+};
+
+const everyKindOnBehalf: readonly NeededRule[] = [
+  {
+    why: 'What is done in the name of callers. Narrow it to the kinds that callers may change by the gateway, or to get for a gateway that is read-only.',
+    apiGroups: ['*'],
+    resources: ['*'],
+    verbs: onBehalf(written),
+  },
+  {
+    why: 'The revisions that a rollback reads in the name of the caller.',
+    apiGroups: ['apps'],
+    resources: ['replicasets', 'controllerrevisions'],
+    verbs: onBehalf(['list']),
+  },
+  readingOnBehalf,
+];
+
+/** The role for what is done in the name of callers by constrained impersonation (KEP-5284). */
+export function constrained(rulesOnBehalf: readonly NeededRule[]): NeededRole {
+  return {
+    suffix: '-impersonate',
+    namespace: '',
+    why: [
+      'Requests of callers whose own credentials an API server does not take are sent with the credentials of the gateway and the name of the',
+      'caller. Each request must be allowed here and to the caller. The API server refuses the group system:masters always. It needs',
+      'Kubernetes 1.36, or 1.35 with the feature gate ConstrainedImpersonation.',
+    ].join('\n'),
+    rules: [
+      {
+        why: 'Users with their groups, uid and extra. RBAC has no pattern for the keys of extra. To leave users out, name the others.',
+        apiGroups: ['authentication.k8s.io'],
+        resources: ['*'],
+        verbs: ['impersonate:user-info'],
+      },
+      {
+        why: 'Service accounts.',
+        apiGroups: ['authentication.k8s.io'],
+        resources: ['serviceaccounts'],
+        verbs: ['impersonate:serviceaccount'],
+      },
+      ...rulesOnBehalf,
+    ],
+  };
+}
+
+/** The verbs of what is done in the name of callers, for users and for service accounts. */
+export function onBehalf(verbs: readonly string[]): readonly string[] {
+  return ['user-info', 'serviceaccount'].flatMap((mode) => verbs.map((verb) => `impersonate-on:${mode}:${verb}`));
+}
+
+function impersonation(how: 'constrained' | 'classic', rulesOnBehalf = everyKindOnBehalf): NeededRole {
+  return how === 'classic' ? classic : constrained(rulesOnBehalf);
+}
+
 /** The rules that name no kinds, for the Helm chart: it decides at the installation which of them are needed. */
 export const unnamedRules = {
   wildcards: wildcardRules,
@@ -196,5 +264,6 @@ export const unnamedRules = {
   accessReviews: [accessReviews],
   paths: [paths],
   registration: registration('').rules,
-  impersonation: impersonation.rules,
+  impersonation: classic.rules,
+  constrainedImpersonation: constrained(everyKindOnBehalf).rules,
 } as const satisfies Readonly<Record<string, readonly NeededRule[]>>;

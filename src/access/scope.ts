@@ -113,6 +113,23 @@ export function isVisible(scope: Scope, { cluster, namespace, name }: Omit<RowId
   );
 }
 
+/**
+ * Is every row visible in `scope` that has the cluster of a row of `of`, and its namespace too?
+ * @param sameNamespace rows of other namespaces do not matter. Otherwise those of all namespaces do, and those without one.
+ */
+export function homesWithin(of: Scope, scope: Scope, sameNamespace: boolean): boolean {
+  if (scope.rows === 'all' || of.rows === 'none') return true;
+  if (scope.rows === 'none' || of.rows === 'all') return false;
+  return [...of.clusters].every(([cluster, part]) => {
+    const seen = scope.clusters.get(cluster);
+    if (seen === undefined || seen === 'all') return seen === 'all';
+    if (!sameNamespace || part === 'all') return false;
+    return (
+      part.namespaces.isSubsetOf(seen.namespaces) && [...part.names.keys()].every((each) => seen.namespaces.has(each))
+    );
+  });
+}
+
 const texts = new WeakMap<Scope, string>();
 
 /** A text that equal scopes share, and no others. Kept for each scope. */

@@ -21,6 +21,7 @@ import { noSpan, type Span, within } from '../base/tracing.ts';
 import { beginOperation, type Operation } from '../operation/operation.ts';
 import type { OperationSource } from '../operation/operation-source.ts';
 import type { PlanShape } from '../operation/operation-trace.ts';
+import { mostRepeats } from '../operation/require-visible.ts';
 import type { ServedKinds } from '../operation/served-kinds.ts';
 import type { Awaited } from '../query/plan/not-ready.ts';
 import { AdmittedRequest, type Arrival, auditDenial } from './admitted-request.ts';
@@ -35,6 +36,8 @@ interface Request {
   readonly admitted: AdmittedRequest;
   readonly signal: AbortSignal | undefined;
   readonly explain: boolean;
+  /** Came it by a safe method of HTTP? Nothing is written then. */
+  readonly isSafe?: boolean;
 }
 
 /** Metrics of operations. */
@@ -70,9 +73,6 @@ interface Finished {
   readonly plans: () => readonly PlanShape[];
   readonly span: Span;
 }
-
-/** Repeats of a query whose caller turned out to have more rights. The rights to related kinds are asked one after the other. */
-const mostRepeats = 4;
 
 export class Admission<G extends ServedKinds = ServedKinds> {
   readonly source: OperationSource<G>;
@@ -126,8 +126,8 @@ export class Admission<G extends ServedKinds = ServedKinds> {
    * @throws PortolanError CACHE_NOT_READY, or FORBIDDEN for an explanation that is not allowed. The caller of this method must
    * count the error by `refuse`.
    */
-  begin({ admitted: { caller, credentials, span }, signal, explain }: Request): Operation<G> {
-    return beginOperation(this.source, caller, signal, { explain, credentials, span });
+  begin({ admitted: { caller, credentials, span }, signal, explain, isSafe = false }: Request): Operation<G> {
+    return beginOperation(this.source, caller, signal, { explain, credentials, span, isSafe });
   }
 
   /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { callerOf } from '../../test/kit/user.ts';
-import { auditLines, type Denial } from './audit.ts';
+import { auditLines, type Denial, writeLine } from './audit.ts';
 
 const denial: Denial = {
   caller: callerOf('jane', ['devs']),
@@ -32,6 +32,27 @@ test('a denial is one line of JSON', () => {
     path: 'secrets.0.nodes',
     resources: ['secrets'],
     message: 'You may not list secrets.',
+  });
+});
+
+test('the line of a write has the caller whole, and no value', () => {
+  const extra = { 'example.com/scopes': ['write'] };
+  const line = writeLine(
+    {
+      ...{ stage: 'outcome', caller: callerOf('jane', ['devs'], { uid: '42', extra }), operation: 'Restart' },
+      ...{ verb: 'patch', dryRun: false, planId: 'p'.repeat(400), requestId: 'r-1' },
+      ...{ cluster: 'east', resource: 'deployments.apps', namespace: 'shop', name: 'web', subresource: 'scale' },
+      ...{ outcome: 'Conflict', changedPaths: Array.from({ length: 120 }, (_, index) => `spec.a${index}`) },
+    },
+    Date.UTC(2026, 0, 31, 12),
+  );
+  expect(line).toMatch(/^[^\n]+\n$/);
+  expect(JSON.parse(line)).toEqual({
+    ...{ time: '2026-01-31T12:00:00.000Z', event: 'write', stage: 'outcome' },
+    ...{ user: 'jane', groups: ['devs'], uid: '42', extra, operation: 'Restart', verb: 'patch', dryRun: false },
+    ...{ planId: `${'p'.repeat(300)}…`, requestId: 'r-1', cluster: 'east', resource: 'deployments.apps' },
+    ...{ namespace: 'shop', name: 'web', subresource: 'scale', outcome: 'Conflict' },
+    ...{ changedPaths: Array.from({ length: 100 }, (_, index) => `spec.a${index}`), morePaths: 20 },
   });
 });
 

@@ -1,8 +1,9 @@
 /**
- * Denials for an audit: who was refused what, and when. A later release adds writes.
+ * Lines of an audit: who was refused what, and when; who writes what, before and after the request.
  *
  *   {"time":"2026-01-31T12:00:00.000Z","event":"denied","code":"FORBIDDEN","user":"jane","groups":["devs"],"resources":["secrets"],…}
  *   {"time":"…","event":"left out","since":"…","code":"UNAUTHENTICATED","user":null,"denials":19874}
+ *   {"time":"…","event":"write","stage":"intended","verb":"apply","user":"jane",…,"resource":"deployments.apps","name":"web",…}
  *
  * Anybody can cause denials, so there are budgets of lines for each second, and a line has at most a few kilobytes. Known users and unknown callers have budgets apart: whoever
  * has no credentials takes no line from a user.
@@ -10,9 +11,12 @@
  *   denial -> budget of the user, or of the address   -> within both: a line
  *          -> budget of all users, or of all unknown  -> else: counted by code and user, and told a second later
  *
+ * Lines of writes have no budget: callers have a bound of writes (caller-limits.ts), and a write without its line must not be.
+ *
  * Never: writes a token, a header, the values of a filter or the content of an object.
  */
-import type { Caller } from '../access/caller.ts';
+import type { Caller, UserInfo } from '../access/caller.ts';
+import type { WriteNote } from '../operation/write-access.ts';
 
 /** A request or a part of one that was refused. */
 export interface Denial {
@@ -36,7 +40,7 @@ export interface AuditLog {
   denied(denial: Denial): void;
 }
 
-/** How the audit log fares; see src/cli/audit-file.ts. */
+/** How the audit log fares; see src/cli/serving/audit-file.ts. */
 export interface AuditFacts {
   readonly isWritable: boolean;
   /** Lines since the start. */
@@ -60,6 +64,8 @@ const everyMs = 1000;
 /** Characters of a text that a request chose, and resources of a line. */
 const longestText = 300;
 const mostResources = 50;
+/** Changed paths of a line. */
+const mostPaths = 100;
 
 interface AuditLinesOptions {
   /** Gets lines of JSON, each with its line break. */
@@ -135,9 +141,7 @@ export function auditLines(options: AuditLinesOptions): AuditLog & { flush(): vo
       put({
         event: 'denied',
         code,
-        user: user?.user ?? null,
-        groups: user?.groups ?? [],
-        ...(user === null || Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
+        ...userMembers(user),
         address,
         ...(operation == null ? {} : { operation: shortened(operation) }),
         ...(path === undefined ? {} : { path: shortened(path.join('.')) }),
@@ -146,6 +150,42 @@ export function auditLines(options: AuditLinesOptions): AuditLog & { flush(): vo
         message: shortened(message),
       });
     },
+  };
+}
+
+/** The line of a write. */
+export function writeLine(note: WriteNote, now: number): string {
+  const { stage, caller, operation, verb, dryRun, planId, requestId, outcome, changedPaths = [] } = note;
+  const { cluster, resource, namespace, name, subresource } = note;
+  const entry = {
+    time: timeOf(now),
+    event: 'write',
+    stage,
+    ...userMembers(caller.user),
+    ...(caller.user === null || caller.user.uid === '' ? {} : { uid: caller.user.uid }),
+    ...(operation === null ? {} : { operation: shortened(operation) }),
+    verb,
+    dryRun,
+    ...(planId === null ? {} : { planId: shortened(planId) }),
+    ...(requestId === null ? {} : { requestId: shortened(requestId) }),
+    cluster,
+    resource: shortened(resource),
+    namespace,
+    name,
+    ...(subresource === null ? {} : { subresource: shortened(subresource) }),
+    ...(outcome === undefined ? {} : { outcome: shortened(outcome) }),
+    ...(changedPaths.length === 0 ? {} : { changedPaths: changedPaths.slice(0, mostPaths).map(shortened) }),
+    ...(changedPaths.length <= mostPaths ? {} : { morePaths: changedPaths.length - mostPaths }),
+  };
+  return `${JSON.stringify(entry)}\n`;
+}
+
+/** Null is the local user of a gateway without authentication, or a caller who is not known. */
+function userMembers(user: UserInfo | null): object {
+  return {
+    user: user?.user ?? null,
+    groups: user?.groups ?? [],
+    ...(user === null || Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
   };
 }
 

@@ -7,7 +7,7 @@
 import type { Authenticate, Caller, Credentials } from '../access/caller.ts';
 import type { Rights } from '../access/rights.ts';
 import type { Clock } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
+import { codeOf, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import { type ClusterOptions, connect } from '../kube/client/connection.ts';
@@ -17,8 +17,10 @@ import type { CommittedChanges } from '../store/types/change.ts';
 import type { Reader } from '../store/types/lease.ts';
 import type { CallerCredentials } from '../upstream/caller-credentials.ts';
 import { type AuthenticatorOptions, createAuthenticate, presentedBy } from './identity/authenticator.ts';
+import type { ImpersonationMode } from './identity/impersonated-user.ts';
+import { ServerVersions } from './identity/server-versions.ts';
 import { TokenReviews } from './identity/token-reviews.ts';
-import { upstreamCredentials } from './identity/upstream-credentials.ts';
+import { type UpstreamIdentities, upstreamCredentials } from './identity/upstream-credentials.ts';
 import { AccessReviews } from './rights/access-reviews.ts';
 import { DeletedNamespaces } from './rights/deleted-namespaces.ts';
 import { ReviewedRights } from './rights/reviewed-rights.ts';
@@ -40,6 +42,8 @@ export interface AccessControlOptions {
   readonly served: number;
   /** The audiences of which a token must have one; empty for those of the API server. */
   readonly audiences: readonly string[];
+  /** Whether the gateway's credentials may be used in the name of a caller, and by which rights. */
+  readonly impersonate: ImpersonationMode | 'off';
   /** The common names of proxies' certificates; empty for any. */
   readonly proxyNames: readonly string[];
   readonly reader: Reader;
@@ -54,10 +58,14 @@ export interface AccessControlOptions {
 export interface AccessControl {
   readonly authenticate: Authenticate;
   readonly rights: Rights;
+  /** The cluster that knows the callers. */
+  readonly home: string;
   /** The samples of what roles grant that were compared with the API server; null where none are. */
   readonly checks: Pick<RightsCheck, 'checked' | 'alarmed'> | null;
-  /** The credentials for requests to this cluster as the caller of a request with these credentials. @throws PortolanError FORBIDDEN */
-  upstreamCredentials(credentials: Credentials, cluster: string): CallerCredentials;
+  /** The credentials for requests to this cluster as the caller of a request with these credentials. See `upstreamCredentials`. */
+  upstreamCredentials(credentials: Credentials, cluster: string): Promise<CallerCredentials>;
+  /** The credentials for requests to this cluster as a caller whom this process has authenticated in another way. See `upstreamCredentials`. */
+  credentialsAs(caller: Caller, cluster: string): Promise<CallerCredentials>;
   /** May the caller read what the gateway tells of itself? Those who may get the path /metrics of the API server. */
   mayObserve(caller: Caller): Promise<boolean>;
   /** Callers have rights in these clusters too, besides those of the start. The former registered ones end. */
@@ -107,11 +115,25 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
     proxies: accepts.includes('proxy') ? proxyNames : null,
     certificates: accepts.includes('certificate'),
   };
-  const callerClusters = { home: must(clusters[0], 'the home cluster'), known: new Set(clusters) };
+  const versions = new ServerVersions(clock);
+  // Without audiences, those of the API server count.
+  const own =
+    audiences.length === 0 || home === undefined ? null : new TokenReviews({ client: home, audiences: [], clock, log });
+  const callerClusters = new Set(clusters);
+  const identities: UpstreamIdentities = {
+    home: must(clusters[0], 'the home cluster'),
+    known: callerClusters,
+    impersonate: options.impersonate,
+    isForApiServer: async (token) => own === null || isTaken(own, token),
+    callerOf: (token) => must(tokens, 'tokens are accepted').callerOf(token),
+    minorOf: (cluster) => versions.minorOf(must(clients.get(cluster), 'the client of a cluster of the callers')),
+  };
   return {
+    home: identities.home,
     authenticate: createAuthenticate(authenticator),
-    upstreamCredentials: (credentials, cluster) =>
-      upstreamCredentials(presentedBy(authenticator, credentials), cluster, callerClusters),
+    upstreamCredentials: async (credentials, cluster) =>
+      upstreamCredentials(presentedBy(authenticator, credentials), cluster, identities),
+    credentialsAs: async (caller, cluster) => upstreamCredentials({ type: 'named', caller }, cluster, identities),
     rights,
     checks: check,
     mayObserve: async (caller) =>
@@ -124,13 +146,13 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
       if (!isChanged) return;
       for (const name of clusters.splice(first)) {
         clients.delete(name);
-        callerClusters.known.delete(name);
+        callerClusters.delete(name);
       }
       for (const name of registered.names) {
         const connection = must(registered.get(name), 'an open connection');
         clusters.push(name);
         clients.set(name, new RestClient(connection));
-        callerClusters.known.add(name);
+        callerClusters.add(name);
       }
       reviewed?.clustersChanged();
       changed();
@@ -144,4 +166,14 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
       await Promise.all([registered, ...connections].map((each) => each.close()));
     },
   };
+}
+
+async function isTaken(reviews: TokenReviews, token: string): Promise<boolean> {
+  try {
+    await reviews.callerOf(token);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'UNAUTHENTICATED') return false;
+    throw error;
+  }
 }

@@ -9,8 +9,10 @@ import { temporaryFolder } from '../base/temporary-folder.ts';
 import type { Config } from '../config/options.ts';
 import { refuseTakenPort } from '../server/listen.ts';
 import { demoConfig } from './declaration-files.ts';
-import { checkPathOptions, type StoreSizes, startGateway } from './gateway.ts';
+import { checkPathOptions, startGateway } from './gateway.ts';
+import { demoWorld } from './options/demo-cluster.ts';
 import { runUntilSignal } from './run-until-signal.ts';
+import type { StoreSizes } from './serving/store-readers.ts';
 
 /**
  * Flags of V8 for the threads that start after they are set. The flags keep young generations small. Without them, the young generation
@@ -45,7 +47,7 @@ export async function demo(config: Config): Promise<number> {
       // Made after the signals are caught: a signal would leave the folder behind.
       const folder = temporaryFolder('portolan-demo-');
       release = async () => folder.remove();
-      const cluster = await spawnSimCluster({ objects: 'demo', pods: config.pods, churn: !config.still }, signal);
+      const cluster = await spawnSimCluster({ ...demoWorld(), pods: config.pods, churn: !config.still }, signal);
       release = async () => {
         await cluster.close();
         folder.remove();
@@ -55,6 +57,7 @@ export async function demo(config: Config): Promise<number> {
       return startGateway(demoConfig(config), [{ name: 'demo', kubeconfig }], log, {
         signal,
         sizes: demoSizes,
+        isDemo: true,
       });
     },
     log,

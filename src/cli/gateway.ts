@@ -3,9 +3,11 @@
  *
  *   startGateway -> in parallel: the ingest thread opens the store and reads kubeconfigs; the reader threads start; this thread loads
  *                   the serving modules -> a catalog: from the store, or from the clusters -> first generation -> listening
+ *   --processes  -> the ingest thread opens the store; serve processes do the rest (processes/serve-processes.ts)
  *   close        -> server and ingest together, then engine, readers and a temporary store
  */
 import { join } from 'node:path';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger, LogLevel } from '../base/log.ts';
 import { temporaryFolder } from '../base/temporary-folder.ts';
@@ -13,22 +15,26 @@ import { configuredPath } from '../catalog/describe/redacted-paths.ts';
 import { parsePath } from '../catalog/tree/path.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import type { Config } from '../config/options.ts';
-import { defaultReaders } from '../config/table/query-options.ts';
 import type { IngestProgress } from '../ingest/context/progress.ts';
 import { type IngestHandle, startIngest } from '../ingest/thread/start-ingest.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
-import type { RunningServer } from '../server/http-server.ts';
-import { type SealMemory, sealMemory } from '../store/file/file-seal.ts';
-import { openReader, type PooledReader } from '../store/read/reader.ts';
-import type { PageReader } from '../store/types/page-reader.ts';
-import { acceptedCredentials } from './access.ts';
+import { createSealCopy, type SealMemory, sealMemory } from '../store/file/file-seal.ts';
 import { AbstractKindsFile, healthDocuments, relationTexts } from './declaration-files.ts';
 import { requiredKeys } from './options/credential-kinds.ts';
-import type { ServingConfig, startServing } from './serving.ts';
-import { Shutdown } from './shutdown.ts';
+import { Shutdown } from './parts/shutdown.ts';
+import { processCount } from './processes/process-count.ts';
+import { sealFile } from './processes/process-messages.ts';
+import { acceptedCredentials } from './serving/access.ts';
+import type { registerClusters } from './serving/registered-clusters.ts';
+import type { Registration, Serving, ServingConfig } from './serving/serving.ts';
+import { openReaders, type StoreSizes } from './serving/store-readers.ts';
 
 export interface Gateway {
   readonly url: string;
+  /** The URL of the playground. It has the start token, if writes need one. */
+  readonly page: string;
+  /** The port of the aggregated API server; null without one. */
+  readonly aggregatePort: number | null;
   /** Resolves when every started resource has synced or is reported as failing. */
   readonly synced: Promise<void>;
   progress(): IngestProgress;
@@ -64,18 +70,8 @@ type GatewayConfig = ServingConfig &
     | 'relationAnnotations'
     | 'inferRelations'
     | 'leaseMs'
+    | 'processes'
   > & { readonly logLevel: LogLevel };
-
-/** Sizes of a gateway's store, in memory and on disk. */
-export interface StoreSizes {
-  readonly changeLogBytes: number;
-  readonly walGateBytes: number;
-  /** KiB of pages that the writer keeps in memory, and each reader. */
-  readonly writerCacheKib: number;
-  readonly readerCacheKib: number;
-  /** Reader threads, where the configuration names no number. */
-  readonly readers: number;
-}
 
 interface GatewayExtras {
   /** Ends the start: the parts that run are closed in order, and the call rejects with the signal's reason. */
@@ -84,8 +80,12 @@ interface GatewayExtras {
   readonly sizes?: StoreSizes;
   /** The state of the configuration file, for metrics. */
   readonly live?: LiveConfig;
+  /** The cluster is the demo world of this gateway. */
+  readonly isDemo?: boolean;
   /** Milliseconds between two looks at the Secrets that register clusters; default 5 s. */
   readonly clusterSecretsEveryMs?: number;
+  /** The time of certificates that Portolan makes; default: that of the machine. */
+  readonly certificateClock?: Clock;
 }
 
 /**
@@ -101,22 +101,18 @@ export async function startGateway(
   const shutdown = new Shutdown(log);
   try {
     const file = storeFile(config, shutdown);
-    const parts = { file, seal: sealMemory(), sizes, shutdown };
-    const opening = openIngest(config, clusters, { ...parts, log });
-    const reader = openReaders(config, opening, { ...parts, log });
-    const starting = startServers(config, {
-      clusters,
-      opening,
-      reader,
-      shutdown,
-      log,
-      ...extras,
-    });
+    const folder = processesFolder(config, shutdown);
+    const seal = sealMemory(folder === null ? {} : { writes: sealFile(folder) });
+    const parts = { file, folder, seal, sizes, shutdown, log };
+    const opening = openIngest(config, clusters, parts);
+    const starting = startServers(config, { ...parts, ...extras, clusters, opening });
     const { ingest, server } = await orAborted(starting, signal);
 
     let closing: Promise<void> | null = null;
     return {
       url: server.url,
+      page: server.page,
+      aggregatePort: server.aggregatePort,
       synced: ingest.synced,
       failed: ingest.failed,
       progress: () => ingest.progress(),
@@ -134,15 +130,80 @@ export async function startGateway(
   }
 }
 
-async function startServers(
+type Starting = StoreParts &
+  Omit<GatewayExtras, 'signal' | 'sizes'> & {
+    readonly clusters: readonly ClusterOptions[];
+    readonly opening: Promise<IngestHandle>;
+  };
+
+interface Started {
+  readonly ingest: IngestHandle;
+  readonly server: Pick<Serving, 'url' | 'page' | 'aggregatePort' | 'drain' | 'close'>;
+}
+
+/** In this process, or by --processes. */
+function startServers(config: GatewayConfig, starting: Starting): Promise<Started> {
+  const { folder } = starting;
+  return folder === null ? startInThisProcess(config, starting) : startProcesses(config, { ...starting, folder });
+}
+
+async function startInThisProcess(config: GatewayConfig, starting: Starting): Promise<Started> {
+  const { opening, clusters, clusterSecretsEveryMs, ...parts } = starting;
+  const reader = openReaders(config, {
+    ...parts,
+    damaged: (damage) => void whenOpen(opening, (ingest) => ingest.reportDamage(damage)),
+  });
+  const [ingest, serving] = await Promise.all([opening, import('./serving/serving.ts')]);
+  const registration = registrationOf(config, clusters, { ...parts, ingest, everyMs: clusterSecretsEveryMs });
+  const server = await serving.startServing(config, { ...parts, clusters, ingest, reader, registration });
+  return { ingest, server };
+}
+
+async function startProcesses(
   config: GatewayConfig,
-  {
+  starting: Starting & { readonly folder: string },
+): Promise<Started> {
+  const { opening, clusters, clusterSecretsEveryMs, file, folder, live, shutdown, log } = starting;
+  const [ingest, { ServeProcesses }, { openAudit }] = await Promise.all([
     opening,
-    ...parts
-  }: Omit<Parameters<typeof startServing>[1], 'ingest'> & { readonly opening: Promise<IngestHandle> },
-): Promise<{ readonly ingest: IngestHandle; readonly server: RunningServer }> {
-  const [ingest, serving] = await Promise.all([opening, import('./serving.ts')]);
-  return { ingest, server: await serving.startServing(config, { ...parts, ingest }) };
+    import('./processes/serve-processes.ts'),
+    import('./serving/audit-file.ts'),
+  ]);
+  const audit = await openAudit(config, log);
+  if (audit !== null) shutdown.add(() => audit.close());
+  const processes = new ServeProcesses(config, {
+    clusters,
+    file,
+    folder,
+    ingest,
+    live,
+    audit,
+    clock: systemClock,
+    shutdown,
+    log,
+  });
+  const parts = { ingest, shutdown, log, everyMs: clusterSecretsEveryMs };
+  const registering = registrationOf(config, clusters, parts)?.((registered) => processes.learn(registered));
+  processes.follow((await registering) ?? null);
+  return { ingest, server: await Promise.race([processes.start(), ingest.failed]) };
+}
+
+/** Undefined where no Secrets register clusters. */
+function registrationOf(
+  config: GatewayConfig,
+  clusters: readonly ClusterOptions[],
+  parts: Omit<Parameters<typeof registerClusters>[2], 'learn'>,
+): Registration | undefined {
+  if (config.clusterSecrets === undefined) return undefined;
+  return async (learn) => {
+    const { registerClusters } = await import('./serving/registered-clusters.ts');
+    return registerClusters(config, clusters, { ...parts, learn });
+  };
+}
+
+/** Does this process answer the requests itself? */
+function isAlone({ processes }: GatewayConfig): boolean {
+  return processCount(processes) === 1;
 }
 
 /** The value, unless the signal comes first. The work goes on in vain then, without its parts. */
@@ -168,21 +229,34 @@ function storeFile({ data }: GatewayConfig, shutdown: Shutdown): string {
   return join(folder.path, 'portolan.db');
 }
 
+/** The folder that the processes share; null for a gateway with one process. */
+function processesFolder(config: GatewayConfig, shutdown: Shutdown): string | null {
+  if (isAlone(config)) return null;
+  const folder = temporaryFolder('portolan-processes-');
+  shutdown.add(() => folder.remove());
+  createSealCopy(sealFile(folder.path));
+  return folder.path;
+}
+
 interface StoreParts {
   readonly file: string;
+  /** See `processesFolder`. */
+  readonly folder: string | null;
   /** Shared by ingest, which writes the file, and the readers. */
   readonly seal: SealMemory;
   readonly sizes: StoreSizes | undefined;
   readonly shutdown: Shutdown;
+  readonly log: Logger;
 }
 
 function storeOptions(
-  { changeLogMax, changeLogMaxAge }: GatewayConfig,
+  config: GatewayConfig,
   sizes: StoreSizes | undefined,
 ): NonNullable<Parameters<typeof startIngest>[0]['store']> {
+  const { changeLogMax, changeLogMaxAge } = config;
   const maxBytes = changeLogMax ?? sizes?.changeLogBytes;
   return {
-    ownProcessOnly: true,
+    ownProcessOnly: isAlone(config),
     changeLog: { maxAgeMs: changeLogMaxAge, ...(maxBytes === undefined ? {} : { maxBytes }) },
     ...(sizes === undefined ? {} : { walGateBytes: sizes.walGateBytes, cacheKib: sizes.writerCacheKib }),
   };
@@ -192,7 +266,7 @@ function storeOptions(
 function openIngest(
   config: GatewayConfig,
   clusters: readonly ClusterOptions[],
-  { file, seal, sizes, shutdown, log }: StoreParts & { readonly log: Logger },
+  { file, seal, sizes, shutdown, log }: StoreParts,
 ): Promise<IngestHandle> {
   const abstractKinds =
     config.abstractKinds === undefined
@@ -230,24 +304,6 @@ function openIngest(
   });
   shutdown.add(() => whenOpen(opening, (ingest) => ingest.close()));
   return opening;
-}
-
-/** The reader threads. They report a corrupt store to ingest, which then recreates it. */
-function openReaders(
-  { readers, leaseMs }: GatewayConfig,
-  opening: Promise<IngestHandle>,
-  { file, seal, sizes, shutdown, log }: StoreParts & { readonly log: Logger },
-): PooledReader & PageReader {
-  const reader = openReader(file, {
-    readers: readers ?? sizes?.readers ?? defaultReaders,
-    leaseMs,
-    seal,
-    ...(sizes === undefined ? {} : { cacheKib: sizes.readerCacheKib, walGateBytes: sizes.walGateBytes }),
-    log,
-    onDamage: (damage) => void whenOpen(opening, (ingest) => ingest.reportDamage(damage)),
-  });
-  shutdown.add(() => reader.close());
-  return reader;
 }
 
 /** Does nothing when the ingest thread could not start: the caller handles that failure. */

@@ -12,10 +12,21 @@ import { type ConfigFile, defaultFile, type LoadedConfig, readConfig } from '../
 import { type Config, flagOf, optionTable, variableOf } from '../config/options.ts';
 import type { CommandName, OptionDefinition } from '../config/table/option-definition.ts';
 import type { ClientConfigFlags } from './client-config.ts';
+import type { DoctorFlags } from './doctor/doctor.ts';
+import { addLogOptions, logFlags } from './logs/log-flags.ts';
+import type { WriteCommand } from './mutations/write-command.ts';
+import {
+  addHistoryOptions,
+  addWriteOptions,
+  collect,
+  historyFlags,
+  writeCommands,
+  writeFlags,
+} from './mutations/write-options.ts';
+import { version } from './parts/version.ts';
 import type { QueryFlags } from './remote/query.ts';
 import type { WatchFlags } from './remote/watch.ts';
 import type { Question } from './rights/can.ts';
-import { version } from './version.ts';
 
 /** Runs a command line and returns the exit code. Errors are printed on standard error, never thrown. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -24,11 +35,17 @@ export async function run(args: readonly string[]): Promise<number> {
     if (args[0] === 'kubectl') return await (await import('./remote/kubectl.ts')).throughKubectl(args.slice(1), run);
     return await runCommand(args);
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : await failureOf(args);
     standardError.write(`portolan: ${oneLine(messageOf(error))}\n`);
     if (!(error instanceof PortolanError) && error instanceof Error) standardError.write(`${error.stack}\n`);
-    return 1;
+    return await failureOf(args);
   }
+}
+
+/** The exit code after an error. Of the commands that write, 1 has another meaning. */
+async function failureOf(args: readonly string[]): Promise<number> {
+  const [command = ''] = args[0] === 'kubectl' ? (await import('./remote/kubectl.ts')).ofCommand(args.slice(1)) : args;
+  return Object.hasOwn(writeCommands, command) ? 2 : 1;
 }
 
 async function runCommand(args: readonly string[]): Promise<number> {
@@ -52,9 +69,17 @@ Examples:
   portolan status --failing                    what a running gateway cannot ingest, and why
   portolan query '{ pods { totalCount } }'     the answer of a running gateway, as JSON
   portolan watch pods                          each change of Pods, as JSON lines
+  portolan logs deploy/web -n shop -f          the logs of all its Pods, merged by time
+  portolan plan -f web.yaml                    what a manifest would change, as a diff
+  portolan apply -f web.yaml                   the same, and after a question it is done
+  portolan scale Deployment web --replicas 3   also delete and restart
+  portolan edit Deployment web -n shop         in your editor; changes of others stay
+  portolan history --since -10m                what has changed; revert undoes it
+  portolan json-schema Deployment              the JSON Schema of its manifests, for an editor
   portolan relations                           which fields lead from one kind to another
   portolan rbac --auth token                   the roles that the gateway's own account needs, for kubectl apply
   portolan can --as alice list pods -n shop    whether RBAC lets alice do it, and which binding does
+  portolan doctor                              what is wrong with a cluster for Portolan, and which command mends it
 
 Every option can also be an environment variable (PORTOLAN_PORT) or a key of the file that --config names (port: 4000).`,
     );
@@ -97,6 +122,14 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of the
   add('relations', 'print the relations between kinds in a running gateway', async (config) =>
     (await import('./remote/relations.ts')).relations(config),
   );
+  add('json-schema', 'print the JSON Schema of the manifests of a kind, for editors', async (config, command) => {
+    const [kind = ''] = command.args;
+    const { cluster } = command.opts<{ cluster?: string }>();
+    const { jsonSchema } = await import('./remote/json-schema.ts');
+    return jsonSchema(config, { kind, ...(cluster === undefined ? {} : { cluster }) });
+  })
+    .argument('<kind>', 'Deployment, deployments or deployments.apps')
+    .option('--cluster <name>', 'of this cluster, where clusters have different schemas');
   // The question is no configuration either.
   documentOptions(
     add('query', 'send a GraphQL document to a running gateway and print the answer as JSON', async (config, command) =>
@@ -108,12 +141,36 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of the
       'watch',
       'run a subscription of a running gateway and print each message as a JSON line',
       async (config, command) =>
-        (await import('./remote/watch.ts')).watchUntilSignal(config, documentFlags<WatchFlags>(command)),
+        (await import('./remote/until-signal.ts')).untilSignal(async (signal) =>
+          (await import('./remote/watch.ts')).watch(config, documentFlags<WatchFlags>(command), signal),
+        ),
     ),
   )
     .option('--since <cursor>', 'begin at the cursor of a message or of a list, without a snapshot')
     .option('--changes-only', 'begin without a snapshot: only what changes from now on')
     .addHelpText('after', watchHelp);
+  addLogOptions(
+    add('logs', 'print the logs of Pods through a running gateway, merged by time', async (config, command) =>
+      (await import('./remote/until-signal.ts')).untilSignal(async (signal) =>
+        (await import('./logs/logs.ts')).logs(config, logFlags(command), signal),
+      ),
+    ),
+  );
+  for (const [name, summary] of Object.entries(writeCommands) as [WriteCommand, string][]) {
+    addWriteOptions(
+      add(name, summary, async (config, command) =>
+        (await import('./mutations/write-command.ts')).write(config, name, writeFlags(command)),
+      ),
+      name,
+    );
+  }
+  addHistoryOptions(
+    add(
+      'history',
+      'print what has changed, by whom, and the versions to which it can be reverted',
+      async (config, command) => (await import('./mutations/history.ts')).history(config, historyFlags(command)),
+    ),
+  );
   add('rbac', "print the roles that the gateway's own account needs in a cluster, for kubectl apply", async (config) =>
     (await import('./rights/rbac.ts')).rbac(config),
   );
@@ -143,6 +200,21 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of the
     )
     .option('-n, --namespace <namespace>', 'the namespace (default: all namespaces)')
     .option('--check', 'ask the API server too; exit code 2 if it decides otherwise');
+  add(
+    'doctor',
+    'look at a cluster: what is wrong with it for Portolan, and which command mends it',
+    async (config, command) => (await import('./doctor/doctor.ts')).doctor(config, command.opts<DoctorFlags>()),
+  )
+    .option('--address <host:port>', 'where the port of --aggregate is reached from here, to look at its certificate')
+    .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'));
+  add('shadow', 'install or uninstall what sets of objects need in a cluster', async (config, command) => {
+    const { print = false, yes = false } = command.opts<{ print?: boolean; yes?: boolean }>();
+    const [action = ''] = command.args;
+    return (await import('./sets/shadow.ts')).shadow(config, { action, print, yes });
+  })
+    .argument('<action>', 'install, or uninstall: the members of sets stay')
+    .option('--print', 'with install: print the CustomResourceDefinition, for kubectl apply')
+    .option('-y, --yes', 'uninstall without a question');
   subcommand(
     program,
     'crd',
@@ -271,9 +343,4 @@ function flagOption(option: OptionDefinition): Option {
   const made = new Option(flags, `${option.help}${fallback} [${variableOf(option.key)}]`);
   if (option.list !== true) return made;
   return made.argParser(collect);
-}
-
-/** The values of an option that may be repeated. */
-function collect(text: string, before: readonly string[] | undefined): readonly string[] {
-  return [...(before ?? []), text];
 }

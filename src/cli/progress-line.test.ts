@@ -35,6 +35,7 @@ function progress(resourcesSynced: number, failing: IngestProgress['failing'] = 
     clusters: [],
     fault: null,
     rebuilds: 0,
+    hasStore: true,
     disk: null,
   };
 }

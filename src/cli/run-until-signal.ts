@@ -56,7 +56,7 @@ export async function runUntilSignal(
       return 0;
     }
     // Before the progress, whose line must stay the last one on a terminal because it is rewritten.
-    standardOutput.write(`Playground: ${gateway.url}\n`);
+    standardOutput.write(`Playground: ${gateway.page}\n`);
     line.show(gateway.progress());
     gateway.onProgress((progress) => line.show(progress));
     void gateway.synced.then(

@@ -7,8 +7,8 @@ import { describeAbstractKinds } from '../catalog/abstract/describe-abstract-kin
 import { assembleCatalog } from '../catalog/assemble.ts';
 import type { DescribedResource } from '../catalog/resources/catalog.ts';
 import type { Config } from '../config/options.ts';
+import { printSemanticNonNull } from '../graphql/introspection/semantic-non-null.ts';
 import { buildGeneration } from '../graphql/schema/build-generation.ts';
-import { printSemanticNonNull } from '../graphql/schema/semantic-non-null.ts';
 import { describeCluster } from '../ingest/cluster/describe-cluster.ts';
 import type { RelationTexts } from '../ingest/context/declared-relations.ts';
 import { selects } from '../ingest/context/selection.ts';

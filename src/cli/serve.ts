@@ -19,11 +19,11 @@ import { LiveConfig } from '../config/live-config.ts';
 import type { LoadedConfig } from '../config/load-config.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
 import { refuseTakenPort } from '../server/listen.ts';
-import { acceptedCredentials } from './access.ts';
 import { type Gateway, startGateway } from './gateway.ts';
-import { saveMemory } from './memory-saver.ts';
 import { clustersOf } from './options/clusters-of.ts';
+import { saveMemory } from './parts/memory-saver.ts';
 import { runUntilSignal } from './run-until-signal.ts';
+import { acceptedCredentials } from './serving/access.ts';
 
 /**
  * Runs until a signal and returns the exit code.

@@ -16,7 +16,15 @@ import type { OptionDefinition } from './table/option-definition.ts';
 /** Milliseconds between two looks at the file. */
 const lookMs = 5000;
 
-export class LiveConfig {
+/** The state of the configuration file. */
+export interface ConfigFacts {
+  /** Changed options that are used after a restart. */
+  readonly waiting: readonly string[];
+  /** The file cannot be used since its last change. */
+  readonly isRefused: boolean;
+}
+
+export class LiveConfig implements ConfigFacts {
   /** Live options have the newest values here, and all others those of the start. */
   readonly config: Config;
   readonly #files: ReloadedFiles<Config> | null;
@@ -49,12 +57,10 @@ export class LiveConfig {
     );
   }
 
-  /** Changed options that are used after a restart. */
   get waiting(): readonly string[] {
     return this.#waiting;
   }
 
-  /** The file cannot be used since its last change. */
   get isRefused(): boolean {
     return this.#isRefused;
   }

@@ -87,6 +87,27 @@ describe('values', () => {
     });
   });
 
+  test('a comma inside the brackets or quotes of a path separates nothing', () => {
+    const given = 'events=max(lastTimestamp, eventTime),pods=metadata.labels["a,b"]';
+    const promote = ['events=max(lastTimestamp, eventTime)', 'pods=metadata.labels["a,b"]'];
+    expect(load({ promote: given })).toMatchObject({ promote });
+    expect(load({ promote })).toMatchObject({ promote });
+    expect(load({}, { PORTOLAN_PROMOTE: given })).toMatchObject({ promote });
+    expect(load({}, {}, file(`promote: '${given}'\n`))).toMatchObject({ promote });
+    expect(load({}, {}, file(`promote: ['events=max(lastTimestamp, eventTime)']\n`))).toMatchObject({
+      promote: promote.slice(0, 1),
+    });
+    expect(load({ redact: 'pods=spec.a["b,c"],pods=d' })).toMatchObject({ redact: ['pods=spec.a["b,c"]', 'pods=d'] });
+  });
+
+  test('the name of a context may have a comma, but not in the variable', () => {
+    const contexts = (flags: object, environment = {}, path?: string) => load(flags, environment, path).context;
+    expect(contexts({ context: 'a,b' })).toEqual(['a,b']);
+    expect(contexts({ context: ['a,b', 'c'] })).toEqual(['a,b', 'c']);
+    expect(contexts({}, { PORTOLAN_CONTEXT: 'a,b' })).toEqual(['a', 'b']);
+    expect(contexts({}, {}, file('context: [a, "b,c"]\n'))).toEqual(['a', 'b,c']);
+  });
+
   test.each([
     ['250ms', 250],
     ['90s', 90_000],

@@ -12,6 +12,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import { readSmallFile } from '../base/read-small-file.ts';
+import { splitList } from '../base/text/split-list.ts';
 import { refuseHarm } from './found-file.ts';
 import { type Config, flagOf, optionTable, variableOf } from './options.ts';
 import type { OptionDefinition } from './table/option-definition.ts';
@@ -122,7 +123,7 @@ function find(
   if (flag !== undefined) return { value: asList(option, flag), source: flagOf(key) };
   const variable = environment[variableOf(key)];
   if (variable !== undefined && variable !== '' && !isServiceLink(variable))
-    return { value: asList(option, variable), source: variableOf(key) };
+    return { value: asList(option, variable, true), source: variableOf(key) };
   if (file[key] !== undefined && file[key] !== null)
     return {
       value: asPath(option, asList(option, file[key]), fileName),
@@ -146,13 +147,15 @@ function isServiceLink(value: string): boolean {
   return /^(?:tcp|udp|sctp):\/\//.test(value);
 }
 
-function asList(option: OptionDefinition, value: unknown): unknown {
+function asList(option: OptionDefinition, value: unknown, isVariable = false): unknown {
   if (option.list !== true) return value;
   const parts = Array.isArray(value) ? value : [value];
+  if (option.isWhole === true && !isVariable) return parts;
+  const split = (part: string): readonly string[] =>
+    option.isOfPaths === true ? splitList(part).map(({ text }) => text) : part.split(',');
   return parts.flatMap((part) =>
     typeof part === 'string'
-      ? part
-          .split(',')
+      ? split(part)
           .map((name) => name.trim())
           .filter(Boolean)
       : [part],

@@ -5,6 +5,7 @@
  *   eventsMaxAge     --events-max-age 6h     PORTOLAN_EVENTS_MAX_AGE=6h     eventsMaxAge: 6h
  */
 import type { z } from 'zod';
+import { aggregateOptions } from './table/aggregate-options.ts';
 import { commandOptions } from './table/command-options.ts';
 import { ingestOptions } from './table/ingest-options.ts';
 import type { OptionDefinition } from './table/option-definition.ts';
@@ -14,6 +15,7 @@ import { serverOptions } from './table/server-options.ts';
 /** Each schema holds the option's default, so that --help, file and code use the same one. */
 export const optionTable = {
   ...serverOptions,
+  ...aggregateOptions,
   ...ingestOptions,
   ...queryOptions,
   ...commandOptions,

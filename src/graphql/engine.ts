@@ -28,6 +28,7 @@ import type { CommittedChanges } from '../store/types/change.ts';
 import type { PathUse } from '../store/types/kind-layout.ts';
 import type { Reader } from '../store/types/lease.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
+import { OpenApiDocuments } from '../upstream/openapi-documents.ts';
 import type { Generation, GraphQLSource } from './generation/generation.ts';
 import { SchemaRefresh } from './publish/schema-refresh.ts';
 
@@ -51,6 +52,8 @@ export interface EngineOptions {
   readonly reader: Reader;
   readonly log: Logger;
   readonly clock: Clock;
+  /** Is it the name of a cluster that is configured or registered? Without it, only clusters that serve a kind are known. */
+  readonly isConfigured?: (cluster: string) => boolean;
   /** The most objects that one page may have. */
   readonly maxPageSize: number;
   /** Values that one operation may request; default 500,000. */
@@ -80,10 +83,16 @@ export interface EngineOptions {
   readonly rights?: Rights;
   /** The API servers, for requests as the caller; without it there are none. */
   readonly upstream?: GraphQLSource['upstream'];
+  /** What subscriptions of logs are counted by; default: nothing. */
+  readonly logs?: GraphQLSource['logs'];
   /** The resources that ingest cannot bring up to date now; default: none. */
   readonly staleness?: Staleness;
   /** How queries get the data of Secrets; default: absent. */
+  /** Default: `upstream`. */
+  readonly openApiClient?: GraphQLSource['upstream'];
   readonly secretData?: GraphQLSource['secretData'];
+  /** What mutations need; without it the gateway is read-only. */
+  readonly writes?: NonNullable<GraphQLSource['writes']>;
 }
 
 /** The bounds of operations. The options are read at each use, because some of them change while the gateway runs. */
@@ -105,6 +114,12 @@ function limitsOf(options: EngineOptions): GraphQLSource['limits'] {
   };
 }
 
+const unboundedLogs: GraphQLSource['logs'] = {
+  enter: () => () => {},
+  charge: () => {},
+  hold: () => ({ isFull: false, requireRoom: () => {}, add: () => {}, release: () => {} }),
+};
+
 /** An engine without a generation. The first `refreshCatalog` publishes one. */
 export function createEngine(options: EngineOptions): Engine {
   const {
@@ -116,7 +131,10 @@ export function createEngine(options: EngineOptions): Engine {
     diagnosis = {},
     rights: given = seesEverything,
     upstream = () => Promise.reject(new PortolanError('FORBIDDEN', 'This gateway sends no requests as its callers.')),
+    logs = unboundedLogs,
+    openApiClient = upstream,
     secretData = 'absent',
+    writes = null,
     staleness = new Staleness(clock),
   } = options;
   const feed = new ChangeFeed(reader, log, { pages: options.pages ?? null });
@@ -156,13 +174,17 @@ export function createEngine(options: EngineOptions): Engine {
         };
 
   const source: GraphQLSource = {
+    isConfigured: options.isConfigured ?? (() => false),
     reader,
     feed,
     liveQueries,
     log,
     rights,
     upstream,
+    logs,
     secretData,
+    openApi: { documents: new OpenApiDocuments(), client: openApiClient },
+    writes,
     limits,
     searchPaths: searchPaths(searched),
     syncWatch: new SyncWatch(reader, feed),

@@ -7,28 +7,46 @@ import type { CatalogKind } from '../catalog/resources/catalog.ts';
 import { clustersIn, type Filter } from '../query/plan/filter.ts';
 import { missingOf, type Readiness } from '../query/read/readiness.ts';
 import type { Missing } from './answers/answer-extensions.ts';
+import type { OperationSource } from './operation-source.ts';
 import type { ServedKinds } from './served-kinds.ts';
+
+/** The clusters that serve a kind, and those that are configured. An operation has both. */
+export interface KnownClusters {
+  readonly generation: Pick<ServedKinds, 'clusters'>;
+  readonly source: Pick<OperationSource, 'isConfigured'>;
+}
 
 /**
  * The clusters that serve the kind. If a top-level conjunct of the filter names clusters, only the named ones. It is empty when
  * no named cluster serves the kind; then the list has nothing to wait for.
- * @throws PortolanError BAD_USER_INPUT for a named cluster that serves no kind: it would never be ready.
+ * @throws PortolanError as requireClusters
  */
-export function servingClusters(served: ServedKinds, kind: CatalogKind, filter: Filter): readonly string[] {
+export function servingClusters(known: KnownClusters, kind: CatalogKind, filter: Filter): readonly string[] {
   const named = clustersIn(filter);
   if (named === null) return kind.clusters;
-  requireClusters(served, named);
+  requireClusters(known, named);
   return kind.clusters.filter((cluster) => named.includes(cluster));
 }
 
-/** @throws PortolanError BAD_USER_INPUT for a named cluster that serves no kind. */
-export function requireClusters({ clusters }: Pick<ServedKinds, 'clusters'>, named: readonly string[]): void {
-  const unknown = named.find((cluster) => !clusters.has(cluster));
-  if (unknown === undefined) return;
-  throw new PortolanError(
-    'BAD_USER_INPUT',
-    `There is no cluster ${JSON.stringify(unknown)}; there is ${[...clusters].join(', ')}.`,
-  );
+/** @throws PortolanError CACHE_NOT_READY or BAD_USER_INPUT for a named cluster that serves no kind. */
+export function requireClusters(known: KnownClusters, named: readonly string[]): void {
+  const unknown = named.find((cluster) => !known.generation.clusters.has(cluster));
+  if (unknown !== undefined) throw unservedCluster(known, unknown);
+}
+
+/**
+ * The refusal of a cluster that serves no kind. A configured cluster is CACHE_NOT_READY, because it may still be reached. Another one is
+ * BAD_USER_INPUT, because it would never be ready.
+ */
+export function unservedCluster({ generation, source }: KnownClusters, cluster: string): PortolanError {
+  if (source.isConfigured(cluster)) return new PortolanError('CACHE_NOT_READY', notReached(cluster));
+  const served = [...generation.clusters].join(', ');
+  return new PortolanError('BAD_USER_INPUT', `There is no cluster ${JSON.stringify(cluster)}; there is ${served}.`);
+}
+
+/** Says that a configured cluster serves no kind yet. */
+export function notReached(cluster: string): string {
+  return `The cluster ${JSON.stringify(cluster)} has not been read yet; try again in a moment. \`clusters { name error }\` says why, if it cannot be reached.`;
 }
 
 /**
@@ -37,12 +55,12 @@ export function requireClusters({ clusters }: Pick<ServedKinds, 'clusters'>, nam
  * @throws PortolanError CACHE_NOT_READY when no cluster that the list depends on has synced the kind.
  */
 export function missingFrom(
-  served: ServedKinds,
+  known: KnownClusters,
   kind: CatalogKind,
   filter: Filter,
   found: readonly Readiness[],
 ): readonly Missing[] {
-  const clusters = servingClusters(served, kind, filter);
+  const clusters = servingClusters(known, kind, filter);
   if (clusters.length === 0) return [];
   const relevant = found.filter(({ key, cluster }) => key === kind.key && clusters.includes(cluster));
   return missingOf(relevant, [kind.key], clusters);

@@ -8,6 +8,7 @@
  * their real values are charged.
  */
 import { PortolanError } from '../base/errors.ts';
+import type { Lease } from '../store/types/lease.ts';
 import { type Row, textLength } from '../store/types/statement.ts';
 
 export interface CostLimits {
@@ -83,4 +84,27 @@ export class OperationCost {
       { details: { spent: this.spent, allowed: this.allowed } },
     );
   }
+}
+
+/** A lease that its holder must end. */
+export type OpenLease = Lease & { end(): void };
+
+/** The lease. @param count gets the rows of each statement @param ended called at the end of the lease */
+export function meteredLease(lease: OpenLease, count: (rows: readonly Row[]) => void, ended: () => void): OpenLease {
+  const counted = async (rows: Promise<readonly Row[]>): Promise<readonly Row[]> => {
+    const found = await rows;
+    count(found);
+    return found;
+  };
+  return {
+    revision: lease.revision,
+    epoch: lease.epoch,
+    layoutVersion: lease.layoutVersion,
+    all: (statement) => counted(lease.all(statement)),
+    fill: (statements, limit) => counted(lease.fill(statements, limit)),
+    end: () => {
+      lease.end();
+      ended();
+    },
+  };
 }

@@ -1,5 +1,5 @@
 /** The parts of a running gateway that operations use. */
-import type { Credentials } from '../access/caller.ts';
+import type { Caller, Credentials } from '../access/caller.ts';
 import type { Rights } from '../access/rights.ts';
 import type { Logger } from '../base/log.ts';
 import type { Path } from '../catalog/tree/path.ts';
@@ -8,6 +8,7 @@ import type { LiveQueries } from '../live/query/live-queries.ts';
 import type { KeptCounts } from '../query/read/kept-counts.ts';
 import type { Reader } from '../store/types/lease.ts';
 import type { CallerClient } from '../upstream/caller-clients.ts';
+import type { OpenApiDocuments } from '../upstream/openapi-documents.ts';
 import type { KeptAnswers } from './answers/kept-answers.ts';
 import type { Staleness } from './answers/staleness.ts';
 import type { IndexAdvisor } from './index-advisor.ts';
@@ -15,11 +16,14 @@ import type { CostLimits } from './operation-cost.ts';
 import type { ServedKinds } from './served-kinds.ts';
 import type { SlowQueries } from './slow-queries.ts';
 import type { SyncWatch } from './sync-watch.ts';
+import type { WriteAccess } from './write-access.ts';
 
 /** @typeParam G the served kinds that operations run on; for GraphQL, a generation with its schema. */
 export interface OperationSource<G extends ServedKinds = ServedKinds> {
   /** The current generation. @throws PortolanError CACHE_NOT_READY before the first one. */
   generation(): G;
+  /** Is it the name of a cluster that is configured or registered? It may not have been reached yet. */
+  isConfigured(cluster: string): boolean;
   /** The number of generations so far. */
   readonly generations: number;
   readonly reader: Reader;
@@ -34,6 +38,15 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   upstream(cluster: string, credentials: Credentials): Promise<CallerClient>;
   /** The data of Secrets. absent: always null. live: queries fetch it as the caller (secret-data.ts). */
   readonly secretData: 'absent' | 'live';
+  /** What subscriptions of logs are counted by. */
+  readonly logs: LogAccess;
+  /**
+   * The OpenAPI of API servers (manifest-schemas.ts): kept documents, and clients as `upstream`. A gateway without authentication has
+   * these clients too: they are the user of the kubeconfig, and what they read is no object.
+   */
+  readonly openApi: { readonly documents: OpenApiDocuments; readonly client: OperationSource['upstream'] };
+  /** What mutations need; null: the gateway is read-only. Operations have `writeClient` for its clients. */
+  readonly writes: WriteAccess | null;
   readonly limits: OperationLimits;
   /** The paths that `search` covers besides names and labels. They must equal the writer's. */
   readonly searchPaths: readonly Path[];
@@ -53,6 +66,28 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   /** Milliseconds of a monotonic clock. */
   monotonic(): number;
   readonly log: Logger;
+}
+
+/** Bounds of the requests for logs, which stay open as long as a subscriber follows. */
+export interface LogAccess {
+  /** Counts one more log that is read, until the returned function is called. @throws PortolanError TOO_MANY_REQUESTS */
+  enter(caller: Caller): () => void;
+  /** Counts values against what the caller may ask for in a minute. @throws PortolanError TOO_MANY_REQUESTS */
+  charge(caller: Caller, values: number): void;
+  /** Opens the account of what one subscription holds in memory. */
+  hold(caller: Caller): HeldBytes;
+}
+
+/** Bytes in memory that count for a caller, beside those of the caller's other accounts. */
+export interface HeldBytes {
+  /** May the caller hold no more? It, its name or all callers together are at a bound; one who holds little is not held back by the last. */
+  readonly isFull: boolean;
+  /** Says what to do at the bound. @throws PortolanError TOO_MANY_REQUESTS */
+  requireRoom(): void;
+  /** Counts bytes; negative ones are given back. After `release` it does nothing. */
+  add(bytes: number): void;
+  /** Gives everything back. Idempotent. */
+  release(): void;
 }
 
 /** Options for tuning queries. */

@@ -187,3 +187,15 @@ function withHint(error: PortolanError, plans: readonly PlanNote[], promotesOnDe
     details: { ...error.details, unindexed: { kind: key, path } },
   });
 }
+
+/** The lease as a plain object with own methods, because the trace spreads it. */
+export function spreadable(lease: Lease): Lease {
+  const { revision, epoch, layoutVersion } = lease;
+  return {
+    revision,
+    epoch,
+    layoutVersion,
+    all: (statement) => lease.all(statement),
+    fill: (statements, limit) => lease.fill(statements, limit),
+  };
+}

@@ -14,20 +14,20 @@ import type { Scopes } from '../access/scope.ts';
 import { codeOf, PortolanError } from '../base/errors.ts';
 import { noSpan, type Span } from '../base/tracing.ts';
 import type { LiveStart } from '../live/list/live-request.ts';
+import { anyKind } from '../query/plan/hop.ts';
 import { OverBudget, ScanBudget } from '../query/plan/scan-budget.ts';
 import { kindState, stateStatement } from '../query/read/kind-state.ts';
-import { anyKind, readView, type View } from '../query/sql/view.ts';
+import { readView, type View } from '../query/sql/view.ts';
 import type { Lease, LeaseOptions } from '../store/types/lease.ts';
 import type { Row } from '../store/types/statement.ts';
 import type { CallerClient } from '../upstream/caller-clients.ts';
 import { answerExtensions, type Lacks, type Missing } from './answers/answer-extensions.ts';
 import type { MadeIn } from './answers/kept-answers.ts';
-import { OperationCost } from './operation-cost.ts';
+import { meteredLease, type OpenLease, OperationCost } from './operation-cost.ts';
 import type { OperationSource } from './operation-source.ts';
-import { OperationTrace, type ResponsePath } from './operation-trace.ts';
+import { OperationTrace, type ResponsePath, spreadable } from './operation-trace.ts';
 import type { ServedKinds } from './served-kinds.ts';
-
-type OpenLease = Lease & { end(): void };
+import { requireWrites } from './write-access.ts';
 
 interface OpenRead {
   /** Counts the rows that it reads. */
@@ -56,6 +56,7 @@ interface OperationBegin {
   /** The number of objects that may each cost as much as an operation. */
   readonly objects?: number;
   readonly isLive?: boolean;
+  readonly isSafe?: boolean;
 }
 
 /** A probable mistake of the caller. */
@@ -87,6 +88,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly isDetached: boolean;
   /** A run of a live query, whose result other callers with the same scopes may get. */
   readonly isLive: boolean;
+  /** Of an HTTP request with a safe method (RFC 9110, 9.2.1). It writes nothing. */
+  readonly isSafe: boolean;
   /** They live as long as the request or the WebSocket, unlike the caller, whom several requests share. */
   readonly #credentials: Credentials | null;
   readonly #dependencies = new Set<string>();
@@ -119,6 +122,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
       shared = new Map(),
       objects = 1,
       isLive = false,
+      isSafe = false,
     }: OperationBegin,
   ) {
     this.source = source;
@@ -132,6 +136,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     this.cost = new OperationCost({ maxCost: maxCost * objects, maxReadBytes });
     this.isDetached = detached;
     this.isLive = isLive;
+    this.isSafe = isSafe;
     this.#credentials = credentials;
     this.#shared = shared;
     this.scans = new ScanBudget(source.limits.scanRows);
@@ -193,7 +198,11 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     let lease: OpenLease | null = null;
     try {
       const unmetered = await this.source.reader.open(options);
-      lease = this.#metered(unmetered, span);
+      const count = (rows: readonly Row[]): void => {
+        this.cost.read(rows);
+        this.trace.rows += rows.length;
+      };
+      lease = meteredLease(unmetered, count, () => span.end());
       if (this.#ended) throw endedError();
       this.#revision = lease.revision;
       this.#openedAt = this.source.monotonic();
@@ -217,27 +226,6 @@ export class Operation<G extends ServedKinds = ServedKinds> {
       );
     }
     return readView(lease, scopes, this.#dependencies);
-  }
-
-  /** The lease, with its rows counted by cost and trace. Its end ends the span. */
-  #metered(lease: OpenLease, span: Span): OpenLease {
-    const counted = async (rows: Promise<readonly Row[]>): Promise<readonly Row[]> => {
-      const found = await rows;
-      this.cost.read(found);
-      this.trace.rows += found.length;
-      return found;
-    };
-    return {
-      revision: lease.revision,
-      epoch: lease.epoch,
-      layoutVersion: lease.layoutVersion,
-      all: (statement) => counted(lease.all(statement)),
-      fill: (statements, limit) => counted(lease.fill(statements, limit)),
-      end: () => {
-        lease.end();
-        span.end();
-      },
-    };
   }
 
   /**
@@ -272,15 +260,9 @@ export class Operation<G extends ServedKinds = ServedKinds> {
 
   /** Another operation of the same request. */
   #derive(begin: Partial<OperationBegin>, generation = this.generation): Operation<G> {
-    const { source, caller, signal, span } = this;
-    const credentials = this.#credentials;
-    return new Operation(source, generation, caller, signal, {
-      detached: false,
-      liveStart: null,
-      span,
-      credentials,
-      ...begin,
-    });
+    const { source, caller, signal, span, isSafe } = this;
+    const own = { detached: false, liveStart: null, span, isSafe, credentials: this.#credentials };
+    return new Operation(source, generation, caller, signal, { ...own, ...begin });
   }
 
   /** The part with this name. Each operation makes it once. */
@@ -314,15 +296,29 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * @throws PortolanError FORBIDDEN if they may not be used in this cluster, or if the request has none.
    */
   async upstreamClient(cluster: string): Promise<CallerClient> {
+    return this.source.upstream(cluster, this.#personalCredentials());
+  }
+
+  /** As `upstreamClient`, for the OpenAPI of a cluster. */
+  async openApiClient(cluster: string): Promise<CallerClient> {
+    return this.source.openApi.client(cluster, this.#personalCredentials());
+  }
+
+  /**
+   * As `upstreamClient`, for requests that write.
+   * @throws PortolanError FORBIDDEN for a read-only gateway, in subscriptions and live queries, and as `upstreamClient`.
+   */
+  async writeClient(cluster: string): Promise<CallerClient> {
+    return requireWrites(this.source.writes, this).client(cluster, this.#personalCredentials());
+  }
+
+  /** The credentials of the request, for an answer that is the caller's own. @throws PortolanError FORBIDDEN without any. */
+  #personalCredentials(): Credentials {
     this.#isPersonal = true;
     this.noteMore();
-    if (this.#credentials === null) {
-      throw new PortolanError(
-        'FORBIDDEN',
-        'The request has no credentials, so nothing is sent in the name of its caller.',
-      );
-    }
-    return this.source.upstream(cluster, this.#credentials);
+    if (this.#credentials !== null) return this.#credentials;
+    const text = 'The request has no credentials, so nothing is sent in the name of its caller.';
+    throw new PortolanError('FORBIDDEN', text);
   }
 
   /** Notes resources that are missing from the answer. The answer lists them in `extensions.portolan.notReady`. */
@@ -418,10 +414,24 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     return { made: { state, layoutVersion, isOfRevision: this.#showsRevision }, scopes, kindIds };
   }
 
+  /**
+   * Ends the snapshot. The next read opens a new one, which has what was committed since. Nothing may read at the time of the call: it is for
+   * mutations, whose fields are executed one after the other, and for what comes before an execution.
+   */
+  renewSnapshot(): void {
+    this.#endLease();
+    this.#opening = null;
+    this.#loaders.clear();
+  }
+
   /** Ends the lease. Idempotent. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#endLease();
+  }
+
+  #endLease(): void {
     this.#opening?.then(
       ({ lease }) => lease.end(),
       () => {},
@@ -451,7 +461,8 @@ export function beginOperation<G extends ServedKinds>(
     explain = false,
     credentials = null,
     span = noSpan,
-  }: Partial<Pick<OperationBegin, 'explain' | 'credentials' | 'span'>> = {},
+    isSafe = false,
+  }: Partial<Pick<OperationBegin, 'explain' | 'credentials' | 'span' | 'isSafe'>> = {},
 ): Operation<G> {
   if (explain && !source.diagnosis.explain) {
     throw new PortolanError('FORBIDDEN', 'This gateway explains no operations; start it with --explain.');
@@ -462,19 +473,8 @@ export function beginOperation<G extends ServedKinds>(
     credentials,
     explain,
     span,
+    isSafe,
   });
-}
-
-/** The lease as a plain object with own methods, because the trace spreads it. */
-function spreadable(lease: Lease): Lease {
-  const { revision, epoch, layoutVersion } = lease;
-  return {
-    revision,
-    epoch,
-    layoutVersion,
-    all: (statement) => lease.all(statement),
-    fill: (statements, limit) => lease.fill(statements, limit),
-  };
 }
 
 function endedError(): PortolanError {

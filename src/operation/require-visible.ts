@@ -10,7 +10,10 @@ import { shortList } from '../base/text/short-list.ts';
 import { isAbstractKey } from '../catalog/groups/api-group.ts';
 import { clustersIn, type Filter, type Identity, namespacesIn } from '../query/plan/filter.ts';
 import type { View } from '../query/sql/view.ts';
+import type { Operation } from './operation.ts';
 
+/** Repeats of reads whose caller turned out to have other rights. The rights to related kinds are asked one after the other. */
+export const mostRepeats = 4;
 /** Namespaces of one filter for which rights are asked. */
 const mostWanted = 20;
 
@@ -76,4 +79,21 @@ function mayMatch(scope: Scope, clusters: readonly string[] | null, namespaces: 
     if (part === 'all' || namespaces === null || part.names.has('')) return true;
     return namespaces.some((namespace) => part.namespaces.has(namespace) || part.names.has(namespace));
   });
+}
+
+/**
+ * Reads of an operation that is not executed again, such as a mutation, with the rights that the API server grants. Its decisions are asked
+ * for by the first try, so a refusal counts only after them. Nothing else may read meanwhile. @throws as `read`
+ */
+export async function withSettledRights<T>(
+  operation: Pick<Operation, 'pendingRights' | 'renewSnapshot' | 'signal'>,
+  read: () => Promise<T>,
+): Promise<T> {
+  for (let round = 0; round < mostRepeats; round += 1) {
+    const outcome = read();
+    await outcome.catch(() => {});
+    if (operation.signal?.aborted === true || (await operation.pendingRights()) !== true) return outcome;
+    operation.renewSnapshot();
+  }
+  return read();
 }

@@ -1,4 +1,5 @@
 /** Warns of filters without a match that are probably misspelt: an empty answer does not show it. */
+import { partIn } from '../access/scope.ts';
 import { conditionsOnLetterCase, withoutLetterCase } from '../query/plan/comparison.ts';
 import { type Filter, namesIn } from '../query/plan/filter.ts';
 import type { ListPlan } from '../query/plan/plan.ts';
@@ -6,13 +7,17 @@ import { ScanBudget } from '../query/plan/scan-budget.ts';
 import { knownNamespaces } from '../query/read/known-namespaces.ts';
 import type { View } from '../query/sql/view.ts';
 import type { Lease } from '../store/types/lease.ts';
+import { notReached } from './list-readiness.ts';
 import type { Operation } from './operation.ts';
 import type { ResponsePath } from './operation-trace.ts';
 
 /** Objects whose bodies may be read for a warning. */
 const mostBodies = 1000;
 
-/** Names the clusters and namespaces that do not exist. Reads nothing for a filter that names no namespace. */
+/**
+ * Names the clusters and namespaces that do not exist. Reads nothing for a filter that names no namespace. A caller who does not see all
+ * Namespaces is told of no namespace: one that is not seen may exist.
+ */
 export async function warnOfUnknownNames(
   operation: Operation,
   filter: Filter,
@@ -23,9 +28,16 @@ export async function warnOfUnknownNames(
   const { clusters, namespaces } = namesIn(filter);
   const { clusters: served } = operation.generation;
   for (const name of clusters.filter((each) => !served.has(each))) {
-    operation.warn(path, `There is no cluster ${JSON.stringify(name)}; there are ${[...served].join(', ')}.`);
+    operation.warn(
+      path,
+      operation.source.isConfigured(name)
+        ? notReached(name)
+        : `There is no cluster ${JSON.stringify(name)}; there are ${[...served].join(', ')}.`,
+    );
   }
   if (namespaces.length === 0) return;
+  const seen = view.scopeOf('namespaces', 'list');
+  if (![...served].every((cluster) => partIn(seen, cluster) === 'all')) return;
   const known = await knownNamespaces(lease, view, namespaces);
   if (known === null) return;
   for (const name of namespaces.filter((each) => each !== '' && !known.has(each))) {

@@ -11,7 +11,7 @@ import { noRows, unrestricted } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import { startServer } from './http-server.ts';
-import { builtInExamples } from './playground/examples.ts';
+import { builtInExamples, offeredExamples } from './playground/examples.ts';
 import { readWrittenExamples } from './written-examples.ts';
 
 const nobody = { id: 'none', of: () => noRows };
@@ -122,7 +122,7 @@ test('a browser gets the page without credentials, and the page tells nothing of
     return await response.text();
   };
   const page = await pageOf({});
-  const examples = builtInExamples(readWrittenExamples());
+  const examples = builtInExamples(offeredExamples(readWrittenExamples(), { writes: false, authenticates: true }));
   expect(pageOptionsIn(page)).toEqual({ examples, keptFor: '', profiles: [], explain: false, authenticates: true });
   expect(page.includes('exampleCom')).toBe(false);
   // GraphiQL writes the document into the URL, so a page that loads again has a query there. It is not executed.

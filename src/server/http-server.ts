@@ -32,6 +32,7 @@ import { UnsentAnswers, type UnsentBounds } from './connections/unsent-answers.t
 import { type Door, jsonType } from './doors/door.ts';
 import { healthDoors, sendJson } from './doors/health.ts';
 import { schemaDoor } from './doors/schema-file.ts';
+import { type SiblingOptions, SiblingStreams } from './event-stream/sibling-streams.ts';
 import { SingleConnections } from './event-stream/single-connection.ts';
 import { preparedFront } from './graphql/prepared-front.ts';
 import { beginRequest } from './graphql/request-spans.ts';
@@ -39,7 +40,7 @@ import { answerByYoga, createAdmission, endpoint, maxRequestBytes, yogaOver } fr
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
 import { listen } from './listen.ts';
-import { prefersEvents } from './negotiation/accepted-type.ts';
+import { byWeight, prefersEvents } from './negotiation/accepted-type.ts';
 import { connectionOf } from './negotiation/credentials.ts';
 import { CrossOrigin } from './negotiation/cross-origin.ts';
 import { guards, refusedRequest } from './negotiation/refused-request.ts';
@@ -64,6 +65,8 @@ export interface ServerOptions {
   readonly tlsLookMs?: number;
   /** 0 for any free port. */
   readonly port: number;
+  /** The other processes that listen on the port. Default: there are none. */
+  readonly siblings?: SiblingOptions;
   readonly source: GraphQLSource;
   /** Origins whose pages may use the gateway besides its own, as browsers write them. Read at each request. Default: none. */
   readonly allowOrigins?: readonly string[];
@@ -149,10 +152,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ),
   );
   const protocol = operationsProtocol(yoga, admission, options);
-  const streams = new SingleConnections({ protocol, admission, path: endpoint, maxRequestBytes, log });
+  let siblings: SiblingStreams | null = null;
+  const streams = new SingleConnections({
+    protocol,
+    admission,
+    path: endpoint,
+    maxRequestBytes,
+    log,
+    siblings: () => siblings,
+  });
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     // A request line may contain a full URL; Yoga expects a path.
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
+    if (request.headers.accept !== undefined) request.headers.accept = byWeight(request.headers.accept);
     if (drain.isOn) response.setHeader('connection', 'close');
     if (prefersEvents(request.headers.accept ?? null)) {
       response.once(
@@ -214,21 +226,24 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     request.socket.once('close', unsent.watch(request.socket));
     sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
   });
-  await listen(server, host, port);
+  if (options.siblings !== undefined) {
+    siblings = await SiblingStreams.open(options.siblings, handle, (socket) => callerless.known(socket));
+  }
+  await listen(server, { host, port }, siblings !== null);
   const { port: taken } = server.address() as AddressInfo;
   const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
-  let closing: Promise<void> | null = null;
+  let closing: Promise<unknown> | null = null;
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${shown}:${taken}${endpoint}`,
     port: taken,
     drain: (ms, signal) => drain.begin(ms, signal),
-    close() {
+    async close() {
       tls?.close();
       closing ??= shutdown(server, sockets, webSockets).finally(() => {
         unsent.close();
-        return yoga.dispose();
+        return Promise.all([siblings?.close(), yoga.dispose()]);
       });
-      return closing;
+      await closing;
     },
   };
 }

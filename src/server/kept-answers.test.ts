@@ -336,7 +336,7 @@ describe('the admission', () => {
       source: fixture.engine.source,
       pages: fixture.pages,
       authenticate: () => ({ ...localUser, name: 'dev', user: userOf('dev') }),
-      callerBounds: { requests: 10, costPerMinute: 1000, subscriptions: 1, connections: 1 },
+      callerBounds: { requests: 10, costPerMinute: 1000, subscriptions: 1, connections: 1, logs: 1, logBytes: 1e9 },
       readiness: () => ({ ready: true }),
       tabs: [],
       log: silentLogger,

@@ -7,12 +7,12 @@ import { type EngineFixture, engineFixture, type FixtureOptions, made } from '..
 import { eventually } from '../../test/kit/eventually.ts';
 import { ask } from '../../test/kit/graphql-client.ts';
 import { gadget, gadgets, widget, widgets } from '../../test/kit/graphql-world.ts';
+import { serveFixture } from '../../test/kit/served-fixture.ts';
 import { userOf } from '../../test/kit/user.ts';
 import { localUser } from '../access/caller.ts';
 import { fixedRights } from '../access/rights.ts';
 import { type Scopes, unrestricted } from '../access/scope.ts';
-import { silentLogger } from '../base/log.ts';
-import { type RunningServer, type ServerOptions, startServer } from './http-server.ts';
+import type { RunningServer, ServerOptions } from './http-server.ts';
 
 interface Result {
   // biome-ignore lint/suspicious/noExplicitAny: the shape of an answer is the query's, which the test has beside it.
@@ -42,17 +42,7 @@ async function world(options: FixtureOptions = {}, more: Partial<ServerOptions> 
   await fixture.declare(widget(), gadget());
   await fixture.sync(widgets, [made({ name: 'a', status: { phase: 'On' } }), made({ name: 'b' })]);
   await fixture.sync(gadgets, [made({ name: 'g', namespace: null })]);
-  const server = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    source: fixture.engine.source,
-    pages: fixture.pages,
-    readiness: () => ({ ready: true }),
-    tabs: [],
-    log: silentLogger,
-    ...more,
-  });
-  onTestFinished(() => server.close());
+  const server = await serveFixture(fixture, more);
   const connect = (): Client => {
     const url = server.url.replace(/^http/, 'ws');
     const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0 });
@@ -459,7 +449,14 @@ test('at its limit of subscriptions, a caller gets no live query', async () => {
     {},
     {
       authenticate: () => ({ ...localUser, user: userOf('dev') }),
-      callerBounds: { requests: 10, costPerMinute: 1_000_000, subscriptions: 1, connections: 5 },
+      callerBounds: {
+        requests: 10,
+        costPerMinute: 1_000_000,
+        subscriptions: 1,
+        connections: 5,
+        logs: 1,
+        logBytes: 1e9,
+      },
     },
   );
   const first = await live(list());

@@ -83,11 +83,19 @@ test('an impersonated user may be known to several clusters', async () => {
   }
 });
 
+test('the local user of a gateway without authentication is the user of the kubeconfig', async () => {
+  const { clients, east } = await twoClusters();
+  await clients.client('east', { type: 'local' }).get('/api');
+  expect(east.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer gateway']);
+});
+
 test('an unknown cluster is named, with those that there are', async () => {
   const { clients } = await twoClusters();
   expect(() => clients.client('north', tokenOf('north', 'x'))).toThrow(
     expect.objectContaining({ code: 'NOT_FOUND', message: expect.stringContaining('choose one of east, west') }),
   );
+  expect(() => clients.require('north')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }));
+  expect(() => clients.require('west')).not.toThrow();
 });
 
 test('close ends the clients of all callers', async () => {

@@ -2,7 +2,8 @@
  * The API servers of all clusters, for requests as a caller.
  *
  * Owns: the connections to the clusters, and the check which cluster may receive which credentials. Never: sends a request as the
- * gateway, keeps a caller's credentials, or sends a token to a cluster other than its own.
+ * gateway (without authentication, the user of the kubeconfig is the caller), keeps a caller's credentials, or sends a token to a cluster
+ * other than its own.
  *
  * A client serves the requests of one caller. It is cheap, because clients share the connections (src/kube/client/connection.ts).
  */
@@ -35,18 +36,26 @@ export class CallerClients {
    * caller.
    */
   client(cluster: string, credentials: CallerCredentials): CallerClient {
-    const connection = this.#connections.get(cluster) ?? this.#registered.get(cluster);
-    if (connection === undefined) {
-      const known = [...this.#connections.keys(), ...this.#registered.names].join(', ');
-      throw new PortolanError('NOT_FOUND', `There is no cluster ${JSON.stringify(cluster)}: choose one of ${known}.`);
-    }
+    const connection = this.#connection(cluster);
     if (credentials.type === 'token' && credentials.cluster !== cluster) {
       throw new PortolanError(
         'FORBIDDEN',
         `The caller's token is for the cluster ${credentials.cluster} and is not sent to ${cluster}: send requests to ${credentials.cluster}.`,
       );
     }
-    return new RestClient(connection.connectAs(credentials));
+    return new RestClient(credentials.type === 'local' ? connection : connection.connectAs(credentials));
+  }
+
+  /** @throws PortolanError NOT_FOUND for an unknown cluster. */
+  require(cluster: string): void {
+    this.#connection(cluster);
+  }
+
+  #connection(cluster: string): Connection {
+    const found = this.#connections.get(cluster) ?? this.#registered.get(cluster);
+    if (found !== undefined) return found;
+    const known = [...this.#connections.keys(), ...this.#registered.names].join(', ');
+    throw new PortolanError('NOT_FOUND', `There is no cluster ${JSON.stringify(cluster)}: choose one of ${known}.`);
   }
 
   /** Connects to these clusters besides those of the start. A cluster whose settings cannot be used is left out. */

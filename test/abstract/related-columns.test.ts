@@ -330,6 +330,11 @@ describe('rights', () => {
     apply(zones, 'ADDED', made({ name: 'z', namespace: null, spec: { label: 'a' } }));
     const values = { size: '7', zone: 'first' };
     await made0.shows([values, values], 'size zone');
+    // The copy without related values is written after the other one.
+    scopes = scoped((key) => (key === redises ? 'all' : 'none'));
+    const none = { size: null, zone: null };
+    await made0.shows([none, none], 'size zone');
+    scopes = scoped(() => 'all');
     return made0;
   }
 

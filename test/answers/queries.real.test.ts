@@ -246,7 +246,8 @@ function questionsAt(steps: readonly Step[], type: string, objects: readonly Kub
   const values = objects.flatMap((object) => valuesAt(object, steps));
   if (values.length === 0) return [];
   const quantifiers: readonly Quantifier[] = steps.some(({ list }) => list) ? ['some', 'none', 'every'] : ['some'];
-  return testsOf(type, values).flatMap(([operators, test]) =>
+  const isVersion = steps.map(({ name }) => name).join('.') === 'metadata.resourceVersion';
+  return testsOf(isVersion ? 'ResourceVersion' : type, values).flatMap(([operators, test]) =>
     quantifiers.map((quantifier) => ({
       filter: nested(steps, quantifier, operators),
       holds: (object: KubeObject) => holds(object, steps, quantifier, test),
@@ -346,6 +347,8 @@ type Key = number | bigint | Buffer | undefined;
 /** A value as something that can be ordered; undefined for what is no value of the type. */
 const orders: Readonly<Record<string, (value: unknown) => Key>> = {
   String: (value) => (typeof value === 'string' ? Buffer.from(value) : undefined),
+  /** Whole numbers (KEP-5504). */
+  ResourceVersion: (value) => (typeof value === 'string' ? BigInt(value) : undefined),
   Boolean: (value) => (typeof value === 'boolean' ? Number(value) : undefined),
   Int: (value) => (Number.isInteger(value) ? Number(value) : undefined),
   Int64: (value) => (Number.isSafeInteger(value) ? BigInt(Number(value)) : undefined),

@@ -1,4 +1,4 @@
-/** Runs every query of docs/questions.md on the demo world and, where there is one, on a real cluster. */
+/** Runs every query of docs/questions.md on the demo world and, where there is one, on a real cluster. Mutations need the demo world. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ControlPlane, startControlPlane } from '../kit/control-plane.ts';
@@ -12,13 +12,21 @@ const page = readFileSync(new URL('../../docs/questions.md', import.meta.url), '
 const questions = [...page.matchAll(/^### (.+)\n\n```graphql\n([\s\S]*?)```$/gm)].map(
   ([, question = '', query = '']) => [question, query] as const,
 );
+const mutations = questions.filter(([, query]) => query.startsWith('mutation'));
+const queries = questions.filter(([, query]) => !query.startsWith('mutation'));
 /** Kinds of metrics-server, which neither cluster has: test/monitoring/metrics.real.test.ts asks about them. */
 const metrics = /\bmetricsK8sIo/;
 
 test('the page has its questions', () => {
-  expect(questions.length).toBeGreaterThan(18);
+  expect(queries.length).toBeGreaterThan(18);
+  expect(mutations.length).toBeGreaterThan(6);
   expect(page.match(/```graphql/g)).toHaveLength(questions.length);
 });
+
+interface Plan {
+  readonly planId: string | null;
+  readonly items: readonly { readonly errors: readonly { readonly code: string }[] }[];
+}
 
 async function expectAnswer(gateway: { readonly url: string }, query: string): Promise<void> {
   const { data, errors } = await ask(gateway.url, query);
@@ -27,10 +35,21 @@ async function expectAnswer(gateway: { readonly url: string }, query: string): P
 }
 
 describe('on the demo world', () => {
-  const gateway = demoGateway({ pods: 200, churn: false });
+  const gateway = demoGateway({ pods: 200, churn: false }, { readOnly: 'false' });
 
-  test.each(questions.filter(([, query]) => !metrics.test(query)))('%s', async (_question, query) => {
+  test.each(queries.filter(([, query]) => !metrics.test(query)))('%s', async (_question, query) => {
     await expectAnswer(gateway, query);
+  });
+
+  test.each(mutations)('%s', async (_question, mutation) => {
+    const authorization = `Bearer ${new URL(gateway.page).hash.replace('#token=', '')}`;
+    const { data, errors } = await ask<Record<string, Plan>>(gateway.url, mutation, {}, { authorization });
+    expect(errors).toBeUndefined();
+    const [plan] = Object.values(data ?? {});
+    // Only a dry run has an id of a plan.
+    expect(plan?.planId).toEqual(expect.any(String));
+    const codes = plan?.items.flatMap((item) => item.errors.map(({ code }) => code));
+    expect(codes).toEqual(mutation.includes('FieldConflict') ? ['FIELD_CONFLICT'] : []);
   });
 });
 
@@ -48,7 +67,7 @@ describeOn([mainServer], 'on a real cluster', { timeout: 120_000 }, () => {
     await plane?.stop();
   });
 
-  test.each(questions.filter(([, query]) => !metrics.test(query)))('%s', async (_question, query) => {
+  test.each(queries.filter(([, query]) => !metrics.test(query)))('%s', async (_question, query) => {
     await expectAnswer(gateway, query);
   });
 });

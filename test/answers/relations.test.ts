@@ -252,6 +252,41 @@ describe('references', () => {
     expect(all.totalCount - unused.secrets.totalCount).toBe(used.length);
   });
 
+  test('the graph of an object has what uses it, also by Pod templates and by references that state their kind', async () => {
+    interface Node {
+      readonly id: string;
+      readonly usedBy: { readonly nodes: readonly { readonly id: string; readonly kind: string }[] };
+      readonly graph: {
+        readonly nodes: readonly { readonly id: string }[];
+        readonly edges: readonly { readonly from: string; readonly to: string; readonly relation: string }[];
+      };
+    }
+    const selected =
+      'nodes { id usedBy(first: 100) { nodes { id kind } } graph(depth: 1, limit: 500) { nodes { id } edges { from to relation } } }';
+    const found = await data<Record<string, { readonly nodes: readonly Node[] }>>(
+      gateway.url,
+      `{ configMaps(first: 5, filter: { usedBy: { exists: true } }) { ${selected} }
+         deployments(first: 5, filter: { horizontalPodAutoscalers: { exists: true } }) { ${selected} } }`,
+    );
+    const kinds = new Set<string>();
+    for (const { id, usedBy, graph } of Object.values(found).flatMap(({ nodes }) => nodes)) {
+      const ids = graph.nodes.map((node) => node.id);
+      for (const user of usedBy.nodes) {
+        kinds.add(user.kind);
+        expect(ids).toContain(user.id);
+        expect(graph.edges.some(({ from, to }) => from === user.id && to === id)).toBe(true);
+      }
+    }
+    expect([...kinds]).toEqual(expect.arrayContaining(['Pod', 'StatefulSet', 'HorizontalPodAutoscaler']));
+    const { autoscalers } = await data<{ autoscalers: { readonly nodes: readonly Pick<Node, 'graph'>[] } }>(
+      gateway.url,
+      '{ autoscalers: horizontalPodAutoscalers(first: 2) { nodes { graph(depth: 1) { nodes { id } edges { from to relation } } } } }',
+    );
+    for (const { graph } of autoscalers.nodes) {
+      expect(graph.edges.map(({ relation }) => relation)).toEqual(['scaleTarget']);
+    }
+  });
+
   test('a graph has its objects once, and edges between them only', async () => {
     interface Graph {
       readonly nodes: readonly { readonly id: string; readonly kind: string }[];
@@ -316,23 +351,25 @@ describe('declarations', () => {
 describe('statements', () => {
   const query = (
     first: number,
-  ) => `{ deployments(first: ${first}) { nodes { metadata { name } events { nodes { reason } }
+  ): string => `{ deployments(first: ${first}) { nodes { metadata { name } events { nodes { reason } }
     replicaSets { nodes { pods { nodes { metadata { name } node { metadata { name } } serviceAccount { metadata { name } }
       events { nodes { reason } } } } } } } } }`;
 
-  async function statements(first: number): Promise<number> {
+  async function explained(query: string): Promise<string> {
     const response = await fetch(gateway.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query: query(first), extensions: { portolan: { explain: true } } }),
+      body: JSON.stringify({ query, extensions: { portolan: { explain: true } } }),
     });
     const { extensions, errors } = (await response.json()) as {
       errors?: unknown;
       extensions: { portolan: { explain: { statements: readonly unknown[] } } };
     };
     expect(errors).toBeUndefined();
-    return JSON.stringify(extensions.portolan.explain).split('"sql":').length - 1;
+    return JSON.stringify(extensions.portolan.explain);
   }
+  const statements = async (first: number): Promise<number> =>
+    (await explained(query(first))).split('"sql":').length - 1;
 
   test('their number does not grow with the rows', async () => {
     await eventually(async () => expect(await statements(50)).toBeGreaterThan(5));
@@ -340,5 +377,13 @@ describe('statements', () => {
     expect(await statements(50)).toBe(few);
     // Three for each relation at most: the readiness of its kind, the survey of its index and the objects.
     expect(few).toBeLessThanOrEqual(3 + 6 * 3);
+  });
+
+  test('those of a label selector are found by their object, not among all of the kind', async () => {
+    const related = '{ services(first: 5) { nodes { pods { nodes { metadata { name } } } } } }';
+    await eventually(async () =>
+      expect(await explained(related)).toContain('SEARCH q_r USING INDEX selector_of (id=?)'),
+    );
+    expect(await explained(related)).not.toContain('SEARCH q_r USING PRIMARY KEY');
   });
 });

@@ -1,5 +1,5 @@
 /** Usual slips of people who come from other APIs, over HTTP. The first error says what to write instead. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { demoGateway } from '../kit/demo-gateway.ts';
 import { ask } from '../kit/graphql-client.ts';
 
@@ -22,7 +22,7 @@ const slips: [query: string, end: string, variables?: Record<string, unknown>][]
   [pods('limit: 5'), 'Unknown argument "limit" on field "Query.pods". Write first: 20.'],
   [pods('skip: 5'), 'Write offset: 20, or after: "…" with the endCursor of pageInfo.'],
   [pods('order_by: {name: asc}'), `Write orderBy: [${anOrder}].`],
-  [pods('sideways: true'), 'pods takes filter, orderBy, first, after, last, before, offset.'],
+  [pods('sideways: true'), 'pods takes filter, orderBy, first, after, last, before, offset, orEmpty.'],
   ['{ objects(kind: "Pod") { totalCount } }', 'Write kinds: ["Pod"].'],
   ['{ node(id: "x") { id } }', 'Write object(id: "…").'],
   [
@@ -103,10 +103,12 @@ const slips: [query: string, end: string, variables?: Record<string, unknown>][]
     'subscription { podChanges { phase } nodeChanges { phase } }',
     'Send one subscription for each, or objectChanges(kinds: ["Pod", "Node"]) for several kinds.',
   ],
+  ['mutation { createPod { id } }', 'Did you mean "create"?'],
   [
-    'mutation { createPod { id } }',
-    'Portolan reads: write with kubectl or to the API server, and queries and subscriptions show the change.',
+    'mutation { launchPod { id } }',
+    'Mutation has apply, create, patch, edit, revert, rollback, delete, scale, restart, cordon, evict, applySet, deleteSet, revertSet.',
   ],
+  ['{ shadowResources { totalCount } }', 'Write sets.'],
   ['', 'The document is empty; write one, such as { pods { totalCount } }.'],
   // Kinds.
   [
@@ -118,12 +120,23 @@ const slips: [query: string, end: string, variables?: Record<string, unknown>][]
     found('constructor'),
     'PodConnection has edges, nodes, pageInfo, totalCount, aggregate, facets, scope, changesCursor.',
   ],
-  [pods('constructor: 1'), 'pods takes filter, orderBy, first, after, last, before, offset.'],
+  [pods('constructor: 1'), 'pods takes filter, orderBy, first, after, last, before, offset, orEmpty.'],
 ];
 
 test.each(slips)('%s', async (query: string, end: string, variables?: Record<string, unknown>) => {
   const { errors = [] } = await ask(gateway.url, query, variables);
   expect(errors[0]?.message.slice(-end.length)).toBe(end);
+});
+
+describe('without the definition of ShadowRecord', () => {
+  const plain = demoGateway({ pods: 0, churn: false }, { exclude: ['shadowrecords'] });
+
+  test('sets say what they need', async () => {
+    const { errors = [] } = await ask(plain.url, '{ sets { totalCount } }');
+    expect(errors[0]?.message).toMatch(
+      /Sets need the definition of ShadowRecord in a cluster: portolan shadow install\.$/,
+    );
+  });
 });
 
 test('short names and categories name kinds', async () => {

@@ -41,10 +41,7 @@ describeOn([mainServer, oldServer], 'callers of a real cluster', { timeout: 600_
   };
 
   beforeAll(async () => {
-    plane = await startControlPlane({ server, controllerManager: true });
-    plane.setTokens(tokenCallers);
-    await plane.killApiServer('SIGTERM');
-    await plane.startApiServer();
+    plane = await startControlPlane({ server, controllerManager: true, users: tokenCallers });
     agent = new Agent({ connect: { ca: plane.caPem() } });
     await prepareCallerWorld(ask, plane.token);
     await plane.kubectl(['create', 'serviceaccount', 'robot', '--namespace', 'rbac-a']);

@@ -13,6 +13,7 @@ import { silentLogger } from '../../src/base/log.ts';
 import { TlsFiles } from '../../src/server/negotiation/tls-files.ts';
 import { type Certificate, type CertificateAuthority, createCertificateAuthority } from '../kit/certificates.ts';
 import { eventually } from '../kit/eventually.ts';
+import { temporaryDirectory } from '../kit/temporary-directory.ts';
 import { type Asked, askOverTls, gatewayNames, type TlsGatewayOptions, tlsGateway } from '../kit/tls-gateway.ts';
 
 let gateway: CertificateAuthority;
@@ -266,4 +267,14 @@ test('a page of plain HTTP is of another origin', async () => {
   const from = (origin: string) => ask(url, { certificate, headers: { origin } });
   expect((await from(`https://127.0.0.1:${port}`)).status).toBe(200);
   expect((await from(`http://127.0.0.1:${port}`)).status).toBe(403);
+});
+
+test('a caller with a certificate gets no reservation where its requests may come to another process', async () => {
+  const { url } = await world({ siblings: { folder: temporaryDirectory('siblings'), number: 1 } });
+  const certificate = await issued(users, 'jane');
+  const { status, body } = await ask(url, { certificate, method: 'PUT' });
+  expect([status, body.errors?.[0]]).toEqual([
+    400,
+    { message: expect.stringContaining('use a WebSocket'), extensions: { code: 'BAD_USER_INPUT' } },
+  ]);
 });

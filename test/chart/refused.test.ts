@@ -47,6 +47,17 @@ describeWithHelm('refused values', () => {
       { config: { auth: ['none'], secretData: 'live' } },
       'config.secretData live needs callers with credentials',
     ],
+    [
+      'data of Secrets in the name of callers without a token',
+      { config: { auth: ['proxy'], secretData: 'live' }, tls: { secret: 'a', proxyClientCa: { secret: 'b' } } },
+      'set config.impersonate to constrained',
+    ],
+    [
+      'impersonation of everybody',
+      { config: { auth: ['none'], impersonate: 'constrained' } },
+      'config.impersonate needs callers with credentials',
+    ],
+    ['writes of everybody', { config: { auth: ['none'], readOnly: false } }, 'config.readOnly false needs to know'],
     ['contexts without a kubeconfig', { config: { context: ['east'] } }, 'set kubeconfig.secret'],
     [
       'several clusters that may know the callers',
@@ -77,6 +88,61 @@ describeWithHelm('refused values', () => {
     ['fewer Pods at the most', { autoscaling: { enabled: true, minReplicas: 6 } }, 'autoscaling.minReplicas is larger'],
     ['an Ingress without hosts', { ingress: { enabled: true } }, 'ingress has no host names: set ingress.hosts'],
     ['a route without a Gateway', { httpRoute: { enabled: true } }, 'set httpRoute.parentRefs'],
+    [
+      'sets for everybody',
+      { aggregate: { enabled: true }, config: { auth: ['none'] } },
+      'aggregate shows each caller what the rights of the caller allow: set config.auth',
+    ],
+    [
+      'sets of another cluster',
+      { aggregate: { enabled: true }, kubeconfig: { secret: 'a' } },
+      'leave out kubeconfig.secret, or aggregate',
+    ],
+    [
+      'sets without their records',
+      { aggregate: { enabled: true }, config: { exclude: ['shadow*'] } },
+      'aggregate reads ShadowRecords: leave them out of config.exclude',
+    ],
+    [
+      'own rules without the records of sets',
+      { aggregate: { enabled: true }, rbac: { rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }] } },
+      'add list and watch of shadowrecords in portolan.dev to rbac.rules',
+    ],
+    [
+      'a certificate in no Secret',
+      { aggregate: { enabled: true, certificates: { from: 'secret' } } },
+      'aggregate.certificates.from secret and aggregate.certificates.secret need each other',
+    ],
+    [
+      'a Secret that is not used',
+      { aggregate: { enabled: true, certificates: { secret: 'a' } } },
+      'aggregate.certificates.from secret and aggregate.certificates.secret need each other',
+    ],
+    [
+      'an authority that others set',
+      { aggregate: { enabled: true, certificates: { caBundle: 'QUJD' } } },
+      'aggregate.certificates.caBundle is for aggregate.certificates.from secret',
+    ],
+    [
+      'an issuer without cert-manager',
+      { aggregate: { enabled: true, certificates: { issuerRef: { name: 'a' } } } },
+      'aggregate.certificates.issuerRef is for aggregate.certificates.from certManager',
+    ],
+    [
+      'writers of records whom no policy needs',
+      { aggregate: { enabled: true, policy: { recordWriters: { users: ['jane'] } } } },
+      'set aggregate.policy.records to named',
+    ],
+    [
+      'another source of certificates',
+      { aggregate: { certificates: { from: 'vault' } } },
+      "at '/aggregate/certificates/from': value must be one of 'own', 'certManager', 'secret'",
+    ],
+    [
+      'an option that aggregate sets',
+      { config: { aggregate: true } },
+      "at '/config': additional properties 'aggregate' not allowed",
+    ],
     [
       'a store that fills the volume',
       { data: { size: '2Gi' } },

@@ -11,8 +11,8 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { chartFolder } from '../../deploy/chart-source/chart-files.ts';
 import { installManifest, installPath } from '../../deploy/chart-source/install-manifest.ts';
-import { acceptedCredentials } from '../../src/cli/access.ts';
 import { clustersOf } from '../../src/cli/options/clusters-of.ts';
+import { acceptedCredentials } from '../../src/cli/serving/access.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import {
   caseFile,
@@ -119,7 +119,10 @@ describeWithHelm('the chart', () => {
     for (const { kind, metadata, ...rest } of manifests) {
       if (name === 'extra-objects' && metadata.labels === undefined) continue;
       expect(metadata.labels).toMatchObject({ 'app.kubernetes.io/instance': 'portolan' });
-      expect(/^(Cluster|CustomResourceDefinition$)/.test(kind) || metadata.namespace !== undefined).toBe(true);
+      expect(
+        /^(Cluster|CustomResourceDefinition$|APIService$|ValidatingAdmissionPolicy)/.test(kind) ||
+          metadata.namespace !== undefined,
+      ).toBe(true);
       expect(rest.apiVersion).toBeTypeOf('string');
     }
   });

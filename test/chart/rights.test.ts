@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { builtinKinds } from '../../deploy/chart-source/builtin-kinds.ts';
+import { callerRoles, doorRoles } from '../../src/access/door-rules.ts';
 import { gatewayRoles, type NeededRule } from '../../src/access/gateway-rules.ts';
 import { resourceKey } from '../../src/catalog/resources/resource.ts';
 import { requiredKeys } from '../../src/cli/options/credential-kinds.ts';
@@ -15,6 +16,7 @@ interface Options {
   readonly exclude?: readonly string[];
   readonly namespaces?: readonly string[];
   readonly secretData?: 'live';
+  readonly impersonate?: 'constrained' | 'classic';
   readonly clusterSecrets?: string;
   readonly abstractKindObjects?: readonly string[];
 }
@@ -58,7 +60,7 @@ function expectedLines(options: Options, { secrets = false, wildcards = false } 
     reviewsTokens: accepted.includes('token'),
     reviewsAccess: accepted.length > 0 && authorizationMode !== 'rbac',
     clusterSecrets: options.clusterSecrets ?? null,
-    impersonates: options.secretData === 'live' && accepted.some((kind) => kind !== 'token'),
+    impersonates: options.impersonate ?? null,
   })
     .flatMap(({ suffix, namespace, rules }) => linesOf(`${namespace}${suffix}`, rules))
     .toSorted();
@@ -105,8 +107,9 @@ describeWithHelm('the rights of the chart', () => {
     [{ auth: ['none'] }, {}],
     [{ auth: ['none'], kinds: ['pods'] }, {}],
     [{ auth: ['none'], kinds: ['pods', 'apiservices'] }, {}],
-    [{ auth: ['proxy'], secretData: 'live' }, {}],
+    [{ auth: ['proxy'], secretData: 'live', impersonate: 'classic' }, {}],
     [{ auth: ['certificate', 'token'], secretData: 'live', namespaces: ['a'] }, {}],
+    [{ auth: ['certificate', 'token'], impersonate: 'constrained', namespaces: ['a'] }, {}],
     [{ secretData: 'live' }, { secrets: true }],
     [{ authorizationMode: 'rbac' }, {}],
     [{ clusterSecrets: 'argocd' }, {}],
@@ -137,6 +140,45 @@ describeWithHelm('the rights of the chart', () => {
     expect(ingested(await renderValues({ rbac: { wildcards: true } }))).toEqual(
       expect.arrayContaining(['secrets', 'widgets.example.com']),
     );
+  });
+
+  test.each<readonly string[]>([[], ['a', 'b']])(
+    'of the aggregated API server are those of its code, in %j',
+    async (...namespaces) => {
+      const text = await renderValues({ aggregate: { enabled: true }, config: { namespaces } });
+      const rendered = manifestsOf(text).filter(
+        ({ kind, metadata: { name } }) =>
+          /^(Cluster)?Role$/.test(kind) && /^portolan-aggregate/.test(name) && !name.endsWith('-impersonate'),
+      );
+      const certificates = {
+        ...{ namespace: 'portolan', secret: 'portolan-aggregate-certificates' },
+        apiService: 'v1alpha1.shadow.portolan.dev',
+      };
+      // Its rights in kube-system are those of the Role that Kubernetes has for them.
+      const roles = [...doorRoles({ namespaces, certificates }), ...callerRoles('shadow.portolan.dev')].filter(
+        ({ namespace }) => namespace !== 'kube-system',
+      );
+      expect(
+        rendered
+          .flatMap(({ metadata: { namespace = '' }, ...role }) =>
+            linesOf(namespace, role['rules'] as readonly Partial<NeededRule>[]),
+          )
+          .toSorted(),
+      ).toEqual(roles.flatMap(({ namespace, rules }) => linesOf(namespace, rules)).toSorted());
+      expect(
+        manifestsOf(text).find(({ kind, metadata }) => kind === 'RoleBinding' && metadata.namespace === 'kube-system'),
+      ).toMatchObject({
+        roleRef: { kind: 'Role', name: 'extension-apiserver-authentication-reader' },
+      });
+    },
+  );
+
+  test('have names of their own, also in kube-system', async () => {
+    const text = await renderValues({ aggregate: { enabled: true }, config: { namespaces: ['kube-system', 'a'] } });
+    const ids = manifestsOf(text).map(({ kind, metadata: { namespace = '', name } }) => `${kind} ${namespace}/${name}`);
+    expect(new Set(ids).size).toBe(ids.length);
+    const roles = doorRoles({ namespaces: ['kube-system', 'a'], certificates: null });
+    expect(new Set(roles.map(({ namespace, suffix }) => `${namespace} ${suffix}`)).size).toBe(roles.length);
   });
 
   test('hold for groups of custom resources, and not for the groups below them', async () => {

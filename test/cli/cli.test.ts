@@ -27,7 +27,23 @@ describe('help', () => {
   test('--help names every command; the help of serve says flag, default and variable', async () => {
     const { code, out } = await run(['--help']);
     expect(code).toBe(0);
-    for (const command of ['demo', 'serve', 'schema', 'status', 'query', 'watch', 'rbac', 'can', 'client-config'])
+    for (const command of [
+      'demo',
+      'serve',
+      'schema',
+      'status',
+      'query',
+      'watch',
+      'plan',
+      'apply',
+      'delete',
+      'restart',
+      'scale',
+      'rbac',
+      'can',
+      'shadow',
+      'client-config',
+    ])
       expect(out).toContain(command);
     const serve = await run(['serve', '--help']);
     expect(serve.out.replace(/\s+/g, ' ')).toContain('(default: 4000) [PORTOLAN_PORT]');

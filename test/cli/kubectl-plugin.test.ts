@@ -147,6 +147,24 @@ describe('kubectl portolan', () => {
     ]);
   });
 
+  test('after a command that writes, the namespace belongs to the command', async () => {
+    const manifest = folder.file('banner.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: banner}\n');
+    const plan = await run(['-n', 'gateways', 'plan', '-f', manifest, '-n', 'default', '--token', token]);
+    expect(plan).toMatchObject({ code: 1, err: '' });
+    expect(plan.out).toContain('+++ configmap/banner in default\n');
+    expect(asked()).toContain('port-forward --namespace gateways --address 127.0.0.1 service/portolan :4000');
+    const applied = await run(['apply', '--namespace=default', '-f', manifest, '--yes']);
+    expect(applied).toMatchObject({ code: 0, out: expect.stringMatching(/\nconfigmap\/banner created\n$/) });
+    expect(await run(['plan', '-f', manifest, '-n', 'default'])).toMatchObject({ code: 0 });
+  });
+
+  test('errors of a command that writes have the exit code 2', async () => {
+    expect(await run(['plan'])).toMatchObject({ code: 2 });
+    expect(await run(['plan', '--context'])).toMatchObject({ code: 2, err: expect.stringContaining('needs a value') });
+    forwards({ failure: 'no' });
+    expect(await run(['apply', '-f', '-', '--yes'])).toMatchObject({ code: 2 });
+  });
+
   test('reaches a gateway with TLS, whose certificate does not name loopback', async () => {
     services({ name: 'portolan', scheme: 'https' });
     forwards(secured.url);
@@ -257,7 +275,7 @@ describe('one sentence says what to do', () => {
   test('a command that needs no gateway', async () => {
     expect(await run(['serve'])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('it runs status, relations, query, watch'),
+      err: expect.stringContaining('it runs status, relations, json-schema, query, watch'),
     });
   });
 });

@@ -32,15 +32,18 @@ describeOn([mainServer, oldServer], 'callers at a real API server', { timeout: 6
   beforeAll(async () => {
     authority = await createCertificateAuthority();
     certificate = await authority.issue({ names: [], commonName: 'the-gateway', organization: 'system:masters' });
-    plane = await startControlPlane({ server });
-    const clientCaFile = join(plane.dir, 'client-ca.crt');
-    writeFileSync(clientCaFile, authority.ca);
-    plane.setTokens([
-      { token: janeToken, user: 'jane', groups: ['developers'] },
-      { token: kimToken, user: 'kim', groups: ['readers'] },
-    ]);
-    await plane.killApiServer('SIGKILL');
-    await plane.startApiServer({ clientCaFile });
+    plane = await startControlPlane({
+      server,
+      users: [
+        { token: janeToken, user: 'jane', groups: ['developers'] },
+        { token: kimToken, user: 'kim', groups: ['readers'] },
+      ],
+      apiServer: (dir) => {
+        const clientCaFile = join(dir, 'client-ca.crt');
+        writeFileSync(clientCaFile, authority.ca);
+        return { clientCaFile };
+      },
+    });
     const kubeconfig = plane.writeKubeconfig('gateway', {
       'client-certificate-data': Buffer.from(certificate.cert).toString('base64'),
       'client-key-data': Buffer.from(certificate.key).toString('base64'),

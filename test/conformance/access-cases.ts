@@ -1,6 +1,7 @@
 /** Who may do what: RBAC, and the reviews that tell of it. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { asArray, asObject, at, type JsonObject } from '../../sim/objects/json.ts';
+import { eventually } from '../kit/eventually.ts';
 import { type ConformanceClient, makeNamespace } from './conformance-client.ts';
 import { selfSubjectReview } from './version-differences.ts';
 
@@ -139,7 +140,8 @@ export function accessCases(client: () => ConformanceClient): void {
         ...bound('Role', 'reader', { kind: 'User', name: 'nobody' }),
         metadata: { name: 'nobody' },
       });
-      expect((await client().get(maps, { token })).code).toBe(200);
+      // A server hears of the binding by its own watch.
+      await eventually(async () => expect((await client().get(maps, { token })).code).toBe(200));
       expect((await client().get(`${maps}?watch=1&timeoutSeconds=1`, { token })).code).toBe(200);
       expect((await client().get('/api/v1/configmaps', { token })).code).toBe(403);
       expect((await client().post(maps, { metadata: { name: 'b' } }, { token })).code).toBe(403);

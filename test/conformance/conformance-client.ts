@@ -200,6 +200,9 @@ export function causesOf(reply: Reply): string[] {
   });
 }
 
+/** A uid that no object has. */
+export const strangerUid = '11111111-2222-4333-8444-555555555555';
+
 /** A namespace for one group of cases, so that groups do not see each other's objects. */
 export async function makeNamespace(client: ConformanceClient, name: string): Promise<string> {
   const made = await client.post('/api/v1/namespaces', { metadata: { name } });

@@ -20,13 +20,16 @@ import {
 } from './conformance-client.ts';
 import { customDefinitionCases, customObjectCases } from './custom-object-cases.ts';
 import { discoveryCases } from './discovery-cases.ts';
+import { evictionCases } from './eviction-cases.ts';
 import { lifecycleCases } from './lifecycle-cases.ts';
 import { compactionCases, listCases } from './list-cases.ts';
 import { patchCases } from './patch-cases.ts';
+import { scaleCases } from './scale-cases.ts';
 import { selectorCases } from './selector-cases.ts';
 import { shapeCases } from './shape-cases.ts';
 import { oddFieldValidation, strictUnknownField, unknownFieldWarning } from './version-differences.ts';
 import { watchCases } from './watch-cases.ts';
+import { writeCases } from './write-cases.ts';
 
 const nobodyToken = 'the-token-of-nobody';
 
@@ -89,7 +92,10 @@ function conformanceCases(start: () => Promise<ConformanceTarget>): void {
   watchCases(the);
   patchCases(the);
   selectorCases(the);
+  writeCases(the);
+  scaleCases(the);
   lifecycleCases(the);
+  evictionCases(the);
   accessCases(the);
   shapeCases(the);
   customDefinitionCases(the);

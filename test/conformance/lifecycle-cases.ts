@@ -131,26 +131,6 @@ export function lifecycleCases(client: () => ConformanceClient): void {
       expect((await client().get(`${maps}/y1/none`)).code).toBe(404);
     });
 
-    test('with replicas are scaled', async () => {
-      const deployments = '/apis/apps/v1/namespaces/c-objects/deployments';
-      const labels = { app: 'd' };
-      const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'example/c:1' }] } };
-      const spec = { replicas: 1, paused: true, selector: { matchLabels: labels }, template };
-      expect((await client().post(deployments, { metadata: { name: 'd' }, spec })).code).toBe(201);
-      const scale = await client().get(`${deployments}/d/scale`);
-      expect(scale.body).toMatchObject({
-        kind: 'Scale',
-        apiVersion: 'autoscaling/v1',
-        metadata: { name: 'd', namespace: 'c-objects' },
-        spec: { replicas: 1 },
-        status: { selector: 'app=d' },
-      });
-      const scaled = await client().patch(`${deployments}/d/scale`, 'merge', { spec: { replicas: 2 } });
-      expect(scaled.body).toMatchObject({ kind: 'Scale', spec: { replicas: 2 } });
-      expect((await client().get(`${deployments}/d`)).body).toMatchObject({ spec: { replicas: 2 } });
-      await client().delete(`${deployments}/d`);
-    });
-
     test('with finalizers stay, and are not made anew meanwhile', async () => {
       expect((await make('unqualified', { finalizers: ['none'] })).code).toBe(422);
       await make('held', { finalizers: ['example.com/a', 'example.com/b'] });

@@ -209,6 +209,53 @@ export function patchCases(client: () => ConformanceClient): void {
       expect((await apply('two', 's', config('s', { a: '2' }))).code).toBe(409);
     });
 
+    test('list what conflicts by manager, what is higher up first', async () => {
+      const body = config('l', { a: '1' }, { labels: { x: 'y' } });
+      await client().post(`${maps}?fieldManager=maker`, body);
+      await client().patch(`${maps}/l?fieldManager=helper`, 'merge', { data: { b: '1' } });
+      const conflict = await apply('two', 'l', config('l', { a: '2', b: '2' }, { labels: { x: 'z' } }));
+      expect(conflict.body).toMatchObject({ code: 409, reason: 'Conflict' });
+      expect(conflict.body.message).toBe(
+        'Apply failed with 3 conflicts: conflicts with "helper" using v1:\n- .data.b\n' +
+          'conflicts with "maker" using v1:\n- .data.a\n- .metadata.labels.x',
+      );
+      expect(causesOf(conflict).toSorted()).toEqual(
+        ['.data.a', '.data.b', '.metadata.labels.x'].map((field) => `${field} FieldManagerConflict`),
+      );
+      const dry = await apply('two', 'l', config('l', { a: '2' }), '&dryRun=All');
+      expect([dry.code, causesOf(dry)]).toEqual([409, ['.data.a FieldManagerConflict']]);
+    });
+
+    test('lose what is removed, whoever removes it', async () => {
+      await client().post(`${maps}?fieldManager=maker`, config('g', { a: '1', b: '1' }));
+      await apply('one', 'g', config('g', { c: '1' }));
+      const fewer = await client().patch(`${maps}/g?fieldManager=other`, 'merge', { data: { b: null, c: null } });
+      expect(managers(fewer)).toEqual([['maker', 'Update', { 'f:data': { '.': {}, 'f:a': {} } }]]);
+      const none = await client().patch(`${maps}/g?fieldManager=other`, 'merge', { data: null });
+      expect(managers(none)).toEqual([]);
+    });
+
+    test('stand in the order of servers: what is applied first, then by name', async () => {
+      await client().post(`${maps}?fieldManager=b`, config('o', { a: '1' }));
+      await client().patch(`${maps}/o?fieldManager=a`, 'merge', { data: { b: '1' } });
+      const applied = await apply('z', 'o', config('o', { c: '1' }));
+      const first = asObject(asArray(at(applied.body, 'metadata', 'managedFields'))[0]);
+      expect([first.manager, first.operation]).toEqual(['z', 'Apply']);
+    });
+
+    test('have an entry of what was there before the first apply', async () => {
+      await client().post(maps, { metadata: { name: 'f' } });
+      await client().put(`${maps}/f`, config('f', { a: '1' }));
+      const conflict = await apply('one', 'f', config('f', { a: '2' }));
+      expect(conflict.body.message).toBe(
+        'Apply failed with 1 conflict: conflict with "before-first-apply" using v1: .data.a',
+      );
+      expect(managers(await apply('one', 'f', config('f', { b: '1' })))).toEqual([
+        ['before-first-apply', 'Update', { 'f:data': { '.': {}, 'f:a': {} } }],
+        ['one', 'Apply', { 'f:data': { 'f:b': {} } }],
+      ]);
+    });
+
     test('apply twice without another version, and dry without any', async () => {
       const first = await apply('one', 't', config('t', { a: '1' }));
       expect(versionOf(await apply('one', 't', config('t', { a: '1' })))).toBe(versionOf(first));

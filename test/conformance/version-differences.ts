@@ -88,3 +88,47 @@ export const customFieldSelector = statusSince(
   400,
   'Selectable fields of custom resources are on since 1.31.',
 );
+
+export const policyVersion: VersionDifference<string> = {
+  since: 22,
+  why: 'policy/v1 has PodDisruptionBudgets since 1.21 and evictions since 1.22; older servers have policy/v1beta1.',
+  before: 'policy/v1beta1',
+  after: 'policy/v1',
+};
+
+export const scaleManagers = statusSince(
+  22,
+  200,
+  200,
+  'Since 1.22 a write of a Scale makes its writer a manager, with the name of the subresource.',
+);
+
+export const unhealthyEvictions = statusSince(27, 201, 429, 'unhealthyPodEvictionPolicy is read since 1.27.');
+
+export const disruptionTarget = statusSince(
+  26,
+  201,
+  201,
+  'Evicted Pods get the condition DisruptionTarget since 1.26.',
+);
+
+export const duplicateWarning: VersionDifference<{ json: string | undefined; yaml: string | undefined }> = {
+  since: 25,
+  why: 'Servers warn of fields that a body has twice by default since 1.25.',
+  before: { json: undefined, yaml: undefined },
+  after: { json: '299 - "duplicate field \\"data.a\\""', yaml: '299 - "line 7: key \\"a\\" already set in map"' },
+};
+
+export const badDeleteOptions = statusSince(
+  37,
+  400,
+  500,
+  'Options of a deletion that cannot be read are a bad request on newer servers, and were an error of the server.',
+);
+
+export const fixedServiceName: VersionDifference<string> = {
+  since: 37,
+  why: 'Newer servers name the field of a StatefulSet that may not change; older ones refuse the spec.',
+  before: 'spec FieldValueForbidden',
+  after: 'spec.serviceName FieldValueInvalid',
+};

@@ -100,6 +100,7 @@ function refusedConnection(): string {
     source: 'config',
     proxy: undefined,
     hasCredentials: true,
+    isPrivate: true,
   };
   return explainConnectionFailure(error, where).message;
 }

@@ -26,7 +26,7 @@ function rowOf(relation: Relation, template: boolean): string {
     means.by === 'reference'
       ? means.places.map(({ at, name: below }) => `\`${(below === null ? at : joinPaths(at, below)).text}\``).join(', ')
       : means.by === 'selector'
-        ? `selector \`${means.place.path.text}\``
+        ? `selector \`${means.place.path.text}\`${means.labels === null ? '' : `, labels \`${means.labels.text}\``}`
         : 'owner reference';
   const on =
     target === null && reverse !== null

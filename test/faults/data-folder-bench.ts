@@ -250,8 +250,11 @@ interface Message {
   readonly changes: readonly { readonly id: string; readonly object: FoundObject | null }[];
 }
 
-/** Starts everything on this folder; resolves when all subscribers hold all objects. */
-export async function dataFolder(folder: string, seed = 1): Promise<DataFolder> {
+/**
+ * Starts everything on this folder; resolves when all subscribers hold all objects.
+ * @param args of the gateway, besides its kubeconfig and its file
+ */
+export async function dataFolder(folder: string, seed = 1, args: readonly string[] = []): Promise<DataFolder> {
   const random = seededRandom(seed);
   const oracle = new Oracle();
   const sim = await startSimCluster();
@@ -261,7 +264,7 @@ export async function dataFolder(folder: string, seed = 1): Promise<DataFolder> 
   onTestFinished(() => configs.remove());
   const file = join(folder, 'portolan.db');
   const kubeconfig = configs.file('config', sim.kubeconfig());
-  const gateway = await startGatewayProcess(['--kubeconfig', kubeconfig, '--data', file]);
+  const gateway = await startGatewayProcess(['--kubeconfig', kubeconfig, '--data', file, ...args]);
   const base = gateway.url.replace('/graphql', '');
   const readyz = async (): Promise<Readiness> => (await (await fetch(`${base}/readyz`)).json()) as Readiness;
   await eventually(async () => expect(await readyz()).toMatchObject({ ready: true }));

@@ -56,6 +56,17 @@ test('a folder that is emptied, removed, or moved away', { timeout: 180_000 }, a
   await bench.end();
 });
 
+test('a folder of a gateway with two serve processes that is emptied, moved away, and overwritten', {
+  timeout: 240_000,
+}, async () => {
+  const bench = await dataFolder(join(temporaryDirectory('data'), 'data'), 1, ['--processes', '2']);
+  await isMadeAnew(bench, () => emptied(bench.folder));
+  await isMadeAnew(bench, () => renameSync(bench.folder, `${bench.folder}-moved`));
+  await isMadeAnew(bench, () => overwrite(bench.file, seededRandom(3), true));
+  await isMadeAnew(bench, () => overwrite(bench.file, seededRandom(4), false));
+  await bench.end();
+});
+
 test('an older folder in place of the folder: moved there, and copied over it', { timeout: 180_000 }, async () => {
   const bench = await dataFolder(join(temporaryDirectory('data'), 'data'));
   const older = `${bench.folder}-older`;

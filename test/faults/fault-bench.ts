@@ -210,6 +210,7 @@ function recorded(connection: Connection, asked: URLSearchParams[]): Connection 
     source: connection.source,
     proxy: connection.proxy,
     hasCredentials: true,
+    isPrivate: true,
     close: () => connection.close(),
     connectAs: (identity) => connection.connectAs(identity),
     request: (request) => {

@@ -53,7 +53,11 @@ function leadsTo(relation: Relation, to: WorldKind, object: WorldObject, other: 
       return means.places.some((place) => mentions(place, object).some((mention) => isNamed(mention, to, other)));
     case 'selector':
       if (object.namespace !== null && other.namespace !== null && object.namespace !== other.namespace) return false;
-      return isSelected(means.place, object.body, other.body);
+      return isSelected(
+        means.place,
+        object.body,
+        means.labels === null ? member(other.body, 'metadata', 'labels') : one(other.body, means.labels),
+      );
   }
 }
 
@@ -72,7 +76,8 @@ function mentions({ at, name, namespace, target }: ReferencePlace, object: World
   return valuesIn(object.body, at).flatMap((mention) => {
     const named = name === null ? mention : one(mention, name);
     if (typeof named !== 'string' || named === '' || named.length > 253) return [];
-    const stated = namespace === null ? undefined : one(mention, namespace);
+    const stated =
+      namespace === null ? undefined : 'constant' in namespace ? namespace.constant : one(mention, namespace);
     const where = typeof stated === 'string' && stated !== '' ? stated : (object.namespace ?? '');
     if (!('kindAt' in target)) return [{ kind: target, namespace: where, name: named }];
     const kind = one(mention, target.kindAt);
@@ -90,27 +95,27 @@ function mentions({ at, name, namespace, target }: ReferencePlace, object: World
   });
 }
 
-function isSelected({ path, form, empty }: SelectorPlace, body: Json, other: Json): boolean {
+function isSelected({ path, form, empty }: SelectorPlace, body: Json, found: unknown): boolean {
   const selector = one(body, path);
   if (typeof selector !== 'object' || selector === null || Array.isArray(selector)) return false;
-  const labels = member(other, 'metadata', 'labels') as Json | undefined;
+  const labels = found as Json | undefined;
   const label = (key: string): unknown => (labels === undefined ? undefined : labels[key]);
   const pairs = Object.entries(form === 'map' ? selector : ((member(selector, 'matchLabels') ?? {}) as Json));
   const expressions = form === 'map' ? [] : list(member(selector, 'matchExpressions'));
   if (pairs.length + expressions.length === 0) return empty === 'all';
   if (!pairs.every(([key, value]) => label(key) === value)) return false;
   return expressions.every((expression) => {
-    const found = label(String(member(expression, 'key')));
+    const value = label(String(member(expression, 'key')));
     const values = list(member(expression, 'values'));
     switch (member(expression, 'operator')) {
       case 'In':
-        return values.includes(found);
+        return values.includes(value);
       case 'NotIn':
-        return !values.includes(found);
+        return !values.includes(value);
       case 'Exists':
-        return found !== undefined;
+        return value !== undefined;
       default:
-        return found === undefined;
+        return value === undefined;
     }
   });
 }

@@ -258,7 +258,8 @@ export class RelationWorld {
           if (!dice.chance(0.6)) continue;
           const mention: Mutable = {};
           if (nameAt !== null) put(mention, nameAt.steps, dice.pick(names), dice);
-          if (namespaceAt !== null && dice.chance(0.7)) put(mention, namespaceAt.steps, dice.pick(namespaces), dice);
+          if (namespaceAt !== null && !('constant' in namespaceAt) && dice.chance(0.7))
+            put(mention, namespaceAt.steps, dice.pick(namespaces), dice);
           if ('kindAt' in target && dice.chance(0.9)) {
             const stated = dice.pick([...this.#kinds.values()]);
             put(mention, target.kindAt.steps, stated.kind, dice);
@@ -271,6 +272,10 @@ export class RelationWorld {
       } else if (means.by === 'selector' && dice.chance(0.8)) {
         put(body, means.place.path.steps, this.#selector(means.place.form), dice);
       }
+    }
+    for (const { target, means } of this.#relations) {
+      if (target === null || means.by !== 'selector' || means.labels === null || this.#kind(target) !== kind) continue;
+      if (dice.chance(0.8)) put(body, means.labels.steps, this.#labels(), dice);
     }
     this.#version += 1;
     // Two clusters may use one uid.

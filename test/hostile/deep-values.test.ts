@@ -2,9 +2,8 @@
 import { createClient } from 'graphql-ws';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { silentLogger } from '../../src/base/log.ts';
-import { startServer } from '../../src/server/http-server.ts';
 import { describedCrd, engineFixture, made } from '../kit/engine-fixture.ts';
+import { serveFixture } from '../kit/served-fixture.ts';
 
 const key = 'frees.example.com';
 const anything = { 'x-kubernetes-preserve-unknown-fields': true };
@@ -23,17 +22,7 @@ async function world(objects: readonly string[]) {
   const properties = { spec: { type: 'object', properties: { any: anything, plain: { type: 'string' } } } };
   await fixture.declare(describedCrd({ kind: 'Free', plural: 'frees', properties }));
   await fixture.sync(key, objects);
-  const server = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    source: fixture.engine.source,
-    pages: fixture.pages,
-    readiness: () => ({ ready: true }),
-    tabs: [],
-    log: silentLogger,
-  });
-  onTestFinished(() => server.close());
-  return { fixture, server };
+  return { fixture, server: await serveFixture(fixture) };
 }
 
 interface Answer {

@@ -12,7 +12,7 @@ import { widget } from '../kit/graphql-world.ts';
 import { userOf } from '../kit/user.ts';
 
 // A character of an unknown document costs 10 values.
-const bounds = { requests: 10, costPerMinute: 300_000, subscriptions: 5, connections: 5 };
+const bounds = { requests: 10, costPerMinute: 300_000, subscriptions: 5, connections: 5, logs: 200, logBytes: 1e9 };
 
 interface Answer {
   readonly status: number;

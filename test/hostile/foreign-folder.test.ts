@@ -1,6 +1,7 @@
 /**
  * A folder of somebody else as the working directory: nothing of the user leaves, nothing runs, and no other file is written. Each command
- * is a process of its own. A server takes the place of everything that the folder names, and counts its requests.
+ * is once a process of its own; otherwise commands share one. A server takes the place of everything that the folder names, and counts its
+ * requests.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml';
 import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import { GatewayClient } from '../../src/cli/remote/gateway-client.ts';
+import { remote, writing } from '../../src/config/table/command-sets.ts';
 import { filesBeside } from '../../src/store/file/open-store.ts';
+import { commandHost } from '../kit/command-host.ts';
 import { commandsOf, runCommand } from '../kit/command-process.ts';
 import { type LoopbackServer, startLoopbackServer } from '../kit/loopback-server.ts';
 import { temporaryDirectory } from '../kit/temporary-directory.ts';
@@ -52,7 +55,10 @@ beforeEach(() => {
   write(join(home, '.vault-token'), 'secret-of-the-user');
   write(join(folder, 'plugin'), `#!/bin/sh\n: > '${join(home, 'plugin-ran')}'\n`);
   chmodSync(join(folder, 'plugin'), 0o755);
-  write(join(folder, 'kubeconfig'), kubeconfig(trap.url, { exec: { apiVersion, command: './plugin' } }));
+  write(
+    join(folder, 'kubeconfig'),
+    kubeconfig(trap.url, { exec: { apiVersion, command: './plugin', interactiveMode: 'Never' } }),
+  );
   asked = trap.requests.length;
 });
 
@@ -77,13 +83,20 @@ function kubeconfig(server: string, user: object, more: object = {}): string {
 
 const configure = (options: object): void => write(join(folder, 'portolan.yaml'), stringify(options));
 
-const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}, until?: RegExp) =>
-  runCommand(args, {
-    folder,
-    home,
-    environment: { PORTOLAN_TOKEN: token, ...environment },
-    ...(until === undefined ? {} : { until }),
-  });
+type Environment = Readonly<Record<string, string>>;
+
+const optionsOf = (environment: Environment) => ({
+  folder,
+  home,
+  environment: { PORTOLAN_TOKEN: token, ...environment },
+});
+
+const shared = commandHost('pipes');
+const run = (args: readonly string[], environment: Environment = {}) => shared(args, optionsOf(environment));
+
+/** In a process of its own. */
+const runAlone = (args: readonly string[], environment: Environment = {}, until?: RegExp) =>
+  runCommand(args, { ...optionsOf(environment), ...(until === undefined ? {} : { until }) });
 
 /** Everything in the home of the user, with the contents. */
 const homeFiles = (): readonly string[] =>
@@ -98,12 +111,26 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   schema: ['schema'],
   status: ['status'],
   relations: ['relations'],
+  'json-schema': ['json-schema', 'Pod'],
   query: ['query', query],
   watch: ['watch', 'subscription { podChanges { phase } }'],
+  logs: ['logs', 'pod/web', '-n', 'default'],
+  // Standard input is empty.
+  plan: ['plan', '--filename', '-'],
+  apply: ['apply', '--filename', '-', '--yes'],
+  delete: ['delete', 'Pod', 'web', '--yes'],
+  restart: ['restart', 'Deployment', 'web', '--yes'],
+  scale: ['scale', 'Deployment', 'web', '--replicas', '2', '--yes'],
+  edit: ['edit', 'Deployment', 'web', '--yes'],
+  revert: ['revert', 'Deployment', 'web', '--to', '-10m', '--yes'],
+  rollback: ['rollback', 'Deployment', 'web', '--yes'],
+  history: ['history'],
   rbac: ['rbac'],
   can: ['can', '--as', 'alice', 'list', 'pods'],
   'client-config': ['client-config', '--apollo'],
   crd: ['crd'],
+  shadow: ['shadow', 'uninstall', '--yes'],
+  doctor: ['doctor'],
 };
 
 test('every command has a case', async () => {
@@ -126,7 +153,7 @@ describe.each(Object.entries(commands))('portolan %s', (name, args) => {
       tlsCert: 'tls.key',
     });
     const before = homeFiles();
-    const { err } = await run(args, { PORTOLAN_URL: `${gateway.url}/graphql` }, until);
+    const { err } = await runAlone(args, { PORTOLAN_URL: `${gateway.url}/graphql` }, until);
     expect(trap.requests.length).toBe(asked);
     expect(pluginRan()).toBe(false);
     expect(homeFiles()).toEqual(before);
@@ -138,7 +165,8 @@ describe.each(Object.entries(commands))('portolan %s', (name, args) => {
 
   test('ends where portolan.yaml is a pipe', async () => {
     spawnSync('mkfifo', [join(folder, 'portolan.yaml')]);
-    const { code, err } = await run(args, { PORTOLAN_URL: `${gateway.url}/graphql` }, until);
+    const environment = { PORTOLAN_URL: `${gateway.url}/graphql` };
+    const { code, err } = await (until === undefined ? run(args, environment) : runAlone(args, environment, until));
     if (name !== 'serve') return;
     expect(code).toBe(1);
     expect(err).toMatch(cannotBeRead);
@@ -180,6 +208,9 @@ describe('a portolan.yaml that nobody named', () => {
     ['clusterSecrets', () => ({ clusterSecrets: 'shared' })],
     ['clusterSecretSelector', () => ({ clusterSecretSelector: 'a=b' })],
     ['tlsCert', () => ({ tlsCert: 'tls.crt', tlsKey: 'tls.key' })],
+    ['impersonate', () => ({ impersonate: 'classic', auth: ['token'] })],
+    ['readOnly', () => ({ readOnly: false })],
+    ['planKeyFile', () => ({ planKeyFile: 'plan.key' })],
     ['proxyClientName', () => ({ proxyClientName: ['evil'] })],
     ['data', () => ({ data: '../portolan.db' })],
     ['data', () => ({ data: join(home, 'portolan.db') })],
@@ -236,7 +267,7 @@ describe('a portolan.yaml that nobody named', () => {
       allowOrigin: ['http://localhost:5173'],
       port: 0,
     });
-    const { code, out, err } = await run(['serve'], {}, /Playground/);
+    const { code, out, err } = await runAlone(['serve'], {}, /Playground/);
     expect([code, out]).toEqual([0, expect.stringContaining('Playground: ')]);
     const entries = err
       .trim()
@@ -276,7 +307,8 @@ describe('what the user names is trusted', () => {
 });
 
 describe('the token', () => {
-  const remote = ['status', 'relations', 'query', 'watch'] as const;
+  /** The exit code after an error. */
+  const failed = (name: string): number => ((writing as readonly string[]).includes(name) ? 2 : 1);
 
   test.each(remote)('of %s follows no redirect', async (name) => {
     const forwarder = await startLoopbackServer((_request, response) => {
@@ -284,7 +316,7 @@ describe('the token', () => {
     });
     try {
       const { code, out, err } = await run([...(commands[name] ?? []), '--url', `${forwarder.url}/graphql`]);
-      expect([code, out]).toEqual([1, '']);
+      expect([code, out]).toEqual([failed(name), '']);
       expect(err).toMatch(/^portolan: The server at [^\n]+ redirects to [^\n]+ --url\.\n$/);
       expect(trap.requests.length).toBe(asked);
     } finally {
@@ -294,7 +326,7 @@ describe('the token', () => {
 
   test.each(remote)('of %s is not sent over plain HTTP to another machine', async (name) => {
     const { code, out, err } = await run([...(commands[name] ?? []), '--url', 'http://gateway.example:4000/graphql']);
-    expect([code, out]).toEqual([1, '']);
+    expect([code, out]).toEqual([failed(name), '']);
     expect(err).toContain('The token is not sent to http://gateway.example:4000/graphql');
   });
 
@@ -321,16 +353,18 @@ describe('pipes and devices that are named', () => {
     ['--relations', ['schema', '--demo', '--relations', 'pipe']],
     ['--file', ['query', '--file', 'pipe']],
     ['--file', ['watch', '--file', 'zero']],
+    ['--filename', ['plan', '--filename', 'pipe']],
+    ['--filename', ['delete', '--yes', '--filename', 'zero']],
     ['--tls-cert', ['serve', '--port', '0', '--kubeconfig', 'plain', '--tls-cert', 'pipe', '--tls-key', 'pipe']],
     ['tokenFile', ['rbac', '--kubeconfig', 'other'], { tokenFile: 'pipe' }],
     ['client-certificate', ['rbac', '--kubeconfig', 'other'], { 'client-certificate': 'zero', 'client-key': 'pipe' }],
-  ])('by %s: %j end with one sentence', async (_flag, args, user = {}) => {
+  ])('by %s: %j end with one sentence', async (flag, args, user = {}) => {
     spawnSync('mkfifo', [join(folder, 'pipe')]);
     symlinkSync('/dev/zero', join(folder, 'zero'));
     write(join(folder, 'plain'), cluster.kubeconfig());
     write(join(folder, 'other'), kubeconfig(cluster.url, user));
     const { code, err } = await run(args, { PORTOLAN_LOG_LEVEL: 'silent' });
-    expect(code).toBe(1);
+    expect(code).toBe(flag === '--filename' ? 2 : 1);
     expect(err).toMatch(/^portolan: [^\n]*(?:pipe is a pipe|zero is a device), no regular file[^\n]*\n$/);
   });
 

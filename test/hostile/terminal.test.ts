@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
+import { commandHost } from '../kit/command-host.ts';
 import {
   type CommandOptions,
   commandsOf,
@@ -119,9 +120,24 @@ const remote = hostileAnswers.flatMap((kind): Case[] => {
     [`relations (${kind})`, asks('relations')],
     [`relations --json (${kind})`, asks('relations', '--json')],
     [`relations --suggest (${kind})`, asks('relations', '--suggest')],
+    [`json-schema (${kind})`, asks('json-schema', evilWord)],
     [`query (${kind})`, asks('query', '{ __typename }')],
     [`watch (${kind})`, asks('watch', document)],
     [`watch of a kind (${kind})`, asks('watch', 'evils')],
+    [`logs (${kind})`, asks('logs', 'Pod', '-A')],
+    [`logs of an object (${kind})`, asks('logs', `pod/${evilWord}`)],
+    [`plan (${kind})`, asks('plan', '--filename', '-')],
+    [`plan --output json (${kind})`, asks('plan', '--filename', '-', '--output', 'json')],
+    [`apply (${kind})`, asks('apply', '--filename', '-', '--yes', '--wait', '0')],
+    [`apply --output json (${kind})`, asks('apply', '--filename', '-', '--yes', '--output', 'json')],
+    [`delete (${kind})`, asks('delete', evilWord, evilWord, '--yes')],
+    [`restart with a question (${kind})`, asks('restart', 'Deployment', '--filter', '{"a": 1}')],
+    [`edit (${kind})`, asks('edit', evilWord, evilWord, '--yes')],
+    [`revert (${kind})`, asks('revert', evilWord, evilWord, '--to', '-10m', '--yes')],
+    [`rollback (${kind})`, asks('rollback', evilWord, evilWord, '--yes')],
+    [`history (${kind})`, asks('history', evilWord, evilWord)],
+    [`history --output json (${kind})`, asks('history', '--output', 'json')],
+    [`scale (${kind})`, asks('scale', 'Deployment', 'a', '--replicas', '2', '--yes')],
   ];
 });
 
@@ -142,6 +158,8 @@ const local = Object.entries(servers).flatMap(([kind, server]): Case[] => {
       `can --check (${kind})`,
       asks('can', '--check', '--as', evilWord, '--as-group', evil, 'list', 'pods', '-n', 'default'),
     ],
+    [`doctor (${kind})`, asks('doctor', '--aggregate', '--service-account', 'a/b', '--impersonate', 'classic')],
+    [`doctor --output json (${kind})`, asks('doctor', '--aggregate', '--output', 'json')],
     [
       `serve (${kind})`,
       asks('serve', '--port', '0'),
@@ -156,7 +174,12 @@ const plugin = (): string => {
     writeFileSync(join(folder, name), text);
     chmodSync(join(folder, name), 0o755);
   }
-  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', installHint: evil };
+  const exec = {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command: './plugin',
+    interactiveMode: 'Never',
+    installHint: evil,
+  };
   return kubeconfig('http://127.0.0.1:1', { exec });
 };
 
@@ -164,6 +187,8 @@ const others: readonly Case[] = [
   ['demo', () => ['demo', '--port', '0', '--pods', '10', '--still'], { until: /Synced: |Playground/ }],
   ['client-config', () => ['client-config', '--apollo']],
   ['crd', () => ['crd']],
+  ['shadow', () => ['shadow', evilWord]],
+  ['doctor of an address that is none', () => ['doctor', '--address', evilWord]],
   ['a command that is none', () => [evilWord]],
   ['an option that is none', () => ['status', `--${evilWord}`]],
   ['an argument too many', () => ['serve', evilWord]],
@@ -201,8 +226,18 @@ const optionsOf = (options: Partial<CommandOptions>): CommandOptions => ({
   ...options,
 });
 
-/** The only sequence of a terminal that Portolan writes. */
-const ownSequence = '\r\u001b[K';
+const inPipes = commandHost('pipes');
+const onSharedTerminal = commandHost('terminal');
+/**
+ * On a terminal, each command that asks a server has a process of its own once. What runs on until it is ended always has one, and so has
+ * another program. The others share one.
+ */
+const isAlone = (what: string, { until, program }: Partial<CommandOptions>): boolean =>
+  until !== undefined || program !== undefined || /\((?:data|objects)\)$/.test(what);
+
+/** The only sequences of a terminal that Portolan writes: it clears a line, and the diff of a plan has colours. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are control characters.
+const ownSequences = /\r\u001b\[K|\u001b\[(?:0|1|31|32|36)m/g;
 
 test('every command has a case', async () => {
   const names = new Set(cases.map(([what]) => what.split(' ')[0]));
@@ -210,11 +245,11 @@ test('every command has a case', async () => {
 });
 
 describe.skipIf(!hasTerminals)(`on a terminal${missingTerminals}`, () => {
-  test.each(cases)('%s writes no control character', async (_what, args, options) => {
+  test.each(cases)('%s writes no control character', async (what, args, options) => {
     const given = args();
     const before = readdirSync(folder);
-    const { out } = await runOnTerminal(given, optionsOf(options));
-    const text = out.replaceAll('\r\n', '\n').replaceAll(ownSequence, '');
+    const { out } = await (isAlone(what, options) ? runOnTerminal : onSharedTerminal)(given, optionsOf(options));
+    const text = out.replaceAll('\r\n', '\n').replaceAll(ownSequences, '');
     expect(text).not.toBe('');
     expect(forbidden.exec(text)?.[0].codePointAt(0)?.toString(16)).toBeUndefined();
     expect(readdirSync(folder)).toEqual(before);
@@ -228,7 +263,7 @@ describe('in a pipe', () => {
   test.each(inPipe)('%s writes no control character', async (_what, args, options) => {
     const given = args();
     const before = readdirSync(folder);
-    const { out, err } = await runCommand(given, optionsOf(options));
+    const { out, err } = await (options.until === undefined ? inPipes : runCommand)(given, optionsOf(options));
     expect(`${out}${err}`).not.toBe('');
     expect(forbiddenElsewhere.exec(out)?.[0].codePointAt(0)?.toString(16)).toBeUndefined();
     expect(forbiddenElsewhere.exec(err)?.[0].codePointAt(0)?.toString(16)).toBeUndefined();
@@ -251,6 +286,7 @@ describe('in a pipe', () => {
     expect(JSON.parse(await outputOf('status', '--json')).resources).toContainEqual(
       expect.objectContaining({ cluster: evil, error: evil }),
     );
+    expect(JSON.parse(await outputOf('plan', '--filename', '-', '--output', 'json'))).toMatchObject({ planId: evil });
     expect(JSON.parse(await outputOf('relations', '--json'))).toContainEqual(expect.objectContaining({ to: evil }));
   });
 });

@@ -1,5 +1,6 @@
 /** Clients that ask and do not read: their answers are bounded, and others are answered. */
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { queryObjects } from 'node:v8';
 import { expect, onTestFinished, test } from 'vitest';
@@ -120,6 +121,25 @@ async function codeOf(server: RunningServer, name: string, query: string): Promi
   return errors?.[0]?.extensions.code ?? 'OK';
 }
 
+/** The server's end of the connection, as the kernel has it: its state, and the bytes that the client has not taken. */
+function serversEnd(
+  { port }: RunningServer,
+  { socket }: Client,
+): { readonly isOpen: boolean; readonly unsent: number } {
+  const hex = (number: number | undefined): string => (number ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  const line = new RegExp(`^ *\\d+: \\w+:${hex(port)} \\w+:${hex(socket.localPort)} (\\w\\w) (\\w+):`, 'm');
+  const [, state, unsent = '0'] = line.exec(readFileSync('/proc/net/tcp', 'utf8')) ?? [];
+  return { isOpen: state === '01', unsent: Number.parseInt(unsent, 16) };
+}
+
+/** The server ends the connection of a client that reads nothing. */
+const endedByServer = (server: RunningServer, client: Client): Promise<void> =>
+  eventually(() => expect(serversEnd(server, client).isOpen).toBe(false));
+
+/** The answer is made: the kernel has taken as much of it as it keeps. */
+const isMade = (server: RunningServer, client: Client): Promise<void> =>
+  eventually(() => expect(serversEnd(server, client).unsent).toBeGreaterThan(0));
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 test.each([
@@ -129,7 +149,7 @@ test.each([
 ])('a connection that takes nothing of its answer ends: %s', async (_how, query, accept) => {
   const server = await gateway({ stalledMs: 500 });
   const client = await askUnread(server, 'mallory', query, accept);
-  await pause(3000);
+  await endedByServer(server, client);
   expect(await readAll(client)).toBeLessThan(answerBytes);
 });
 
@@ -215,8 +235,7 @@ test('a query over WebSocket is in flight until its answer is sent, or its conne
   const server = await gateway({}, 2);
   const sockets = [await openUnreadSocket(server, 'mallory'), await openUnreadSocket(server, 'mallory')];
   for (const { socket } of sockets) socket.write(subscribe(1, executed));
-  // By then both answers are made.
-  await pause(3000);
+  await Promise.all(sockets.map((client) => isMade(server, client)));
   await eventually(async () => expect(await codeOf(server, 'mallory', small)).toBe('TOO_MANY_REQUESTS'), 20_000);
   expect(await codeOf(server, 'olga', small)).toBe('OK');
   const [first, second] = sockets;
@@ -289,7 +308,7 @@ test('a WebSocket that takes nothing of its answers ends', async () => {
   const server = await gateway({ stalledMs: 500 });
   const client = await openUnreadSocket(server, 'mallory');
   client.socket.write(subscribe(1, executed));
-  await pause(3000);
+  await endedByServer(server, client);
   expect(await readAll(client)).toBeLessThan(answerBytes);
 });
 

@@ -5,32 +5,14 @@
  *   { apiGroups: [''], resources: [namespaces], resourceNames: [a], … }     get namespaces a
  *   { nonResourceURLs: [/apis, /apis/*], verbs: [get] }                     get /apis, get /apis/*
  */
+import type { AuditEvent } from '../kit/audit-events.ts';
+
 export interface Rule {
   readonly apiGroups?: readonly string[];
   readonly resources?: readonly string[];
   readonly resourceNames?: readonly string[];
   readonly nonResourceURLs?: readonly string[];
   readonly verbs: readonly string[];
-}
-
-export interface AuditEvent {
-  readonly verb: string;
-  readonly requestURI: string;
-  readonly objectRef?: {
-    readonly apiGroup?: string;
-    readonly resource?: string;
-    readonly subresource?: string;
-    readonly name?: string;
-  };
-  readonly responseStatus?: { readonly code?: number };
-}
-
-/** The events of a log with one JSON object in each line. The last line may be incomplete while the server writes. */
-export function auditEvents(log: string): readonly AuditEvent[] {
-  return log
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as AuditEvent);
 }
 
 /** One verb on one resource, name or path in each line. */

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
+import { auditEvents, auditedBy } from '../kit/audit-events.ts';
 import { type ControlPlane, startControlPlane } from '../kit/control-plane.ts';
 import { eventually } from '../kit/eventually.ts';
 import { gadgetCrd } from '../kit/gadget-crd.ts';
@@ -18,7 +19,7 @@ import type { Answer } from '../kit/graphql-client.ts';
 import { mainServer } from '../kit/real-servers.ts';
 import { missingSandbox, type Sandboxed, sandboxUser } from '../kit/sandbox.ts';
 import { sharedDirectory } from '../kit/temporary-directory.ts';
-import { auditEvents, type Rule, unusedRights } from './audited-rights.ts';
+import { type Rule, unusedRights } from './audited-rights.ts';
 import { runImage, type SandboxOptions, type UnpackedImage, unpackImage } from './sandbox.ts';
 
 const archive = process.env['PORTOLAN_IMAGE'] ?? '';
@@ -51,13 +52,13 @@ describe.skipIf(missing !== null)(`the image (${missing ?? mainServer.name})`, {
     folder = sharedDirectory('image');
     image = unpackImage(archive, folder);
     process.stdout.write(`image ${image.digest}: ${(image.compressedBytes / 1e6).toFixed(1)} MB compressed\n`);
-    plane = await startControlPlane({ server: mainServer, controllerManager: true });
+    plane = await startControlPlane({
+      server: mainServer,
+      controllerManager: true,
+      users: [{ token: 'token-of-alice', user: 'alice', groups: [] }],
+      apiServer: auditedBy(policy),
+    });
     auditLog = join(plane.dir, 'audit.log');
-    const policyFile = join(plane.dir, 'audit-policy.json');
-    writeFileSync(policyFile, JSON.stringify(policy));
-    await plane.killApiServer('SIGTERM');
-    plane.setTokens([{ token: 'token-of-alice', user: 'alice', groups: [] }]);
-    await plane.startApiServer({ audit: { policyFile, logFile: auditLog } });
     await prepareCluster();
   }, 300_000);
   afterAll(async () => {
@@ -225,7 +226,7 @@ describe.skipIf(missing !== null)(`the image (${missing ?? mainServer.name})`, {
     ];
     expect(log.length).toBeGreaterThan(0);
     expect(log.filter((line) => /\b403\b|forbidden/i.test(line))).toEqual([]);
-    const events = auditEvents(readFileSync(auditLog, 'utf8'));
+    const events = auditEvents(auditLog);
     expect(events.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
     expect(unusedRights(rules, events)).toEqual(forOlderServers);
   });

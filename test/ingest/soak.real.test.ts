@@ -89,7 +89,8 @@ describeOn([mainServer], 'random writes to a control plane that is treated badly
     await prepareWrites(api);
     const answer = `{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"%s"}}`;
     const script = `echo run >> '${pluginRuns}'; printf '${answer}' "$(cat '${tokenFile}')"`;
-    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: '/bin/sh', args: ['-c', script] };
+    const version = { apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never' };
+    const exec = { ...version, command: '/bin/sh', args: ['-c', script] };
     gateway = await runGateway(
       [
         { name: 'file', kubeconfig: plane.writeKubeconfig('file', { tokenFile }, proxy.url) },
@@ -184,7 +185,7 @@ describeOn([mainServer], 'random writes to a control plane that is treated badly
     await pass(20 + Math.floor(random() * 30));
     await plane.compactEtcd();
     await pass(5);
-    proxy.mend();
+    await proxy.mend();
     await eventually(async () => {
       const after = await restarts();
       for (const cluster of ['file', 'plugin'])

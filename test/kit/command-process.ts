@@ -17,6 +17,8 @@ export interface CommandOptions {
   readonly home?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly program?: keyof typeof entries;
+  /** Standard input; empty without it. On a terminal, what is typed. */
+  readonly input?: string;
   /** Ends the command by SIGTERM as soon as its output, or its log, has this text. */
   readonly until?: string | RegExp;
 }
@@ -28,9 +30,14 @@ export interface EndedCommand {
   readonly err: string;
 }
 
-/** Runs it to its end, with empty standard input. */
+/** Runs it to its end. */
 export function runCommand(args: readonly string[], options: CommandOptions): Promise<EndedCommand> {
   return ending([process.execPath, entries[options.program ?? 'portolan'], ...args], options);
+}
+
+/** The variables of its process. */
+export function environmentOf({ folder, home = folder, environment }: CommandOptions): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], HOME: home, TMPDIR: home, TERM: 'xterm', ...environment };
 }
 
 /** util-linux's script makes terminals. */
@@ -40,19 +47,24 @@ export const missingTerminals = hasTerminals ? '' : ' (needs script of util-linu
 
 /** The same on a terminal. Line breaks are those of the terminal: CR and LF. */
 export function runOnTerminal(args: readonly string[], options: CommandOptions): Promise<EndedCommand> {
-  const quoted = [process.execPath, entries[options.program ?? 'portolan'], ...args].map(
-    (each) => `'${each.replaceAll("'", `'\\''`)}'`,
-  );
-  return ending(['script', '--quiet', '--return', '--command', `exec ${quoted.join(' ')}`, '/dev/null'], options);
+  return ending(onTerminal([process.execPath, entries[options.program ?? 'portolan'], ...args]), options);
+}
+
+/** The command line that runs this one on a terminal. */
+export function onTerminal(line: readonly string[]): readonly string[] {
+  const quoted = line.map((each) => `'${each.replaceAll("'", `'\\''`)}'`);
+  return ['script', '--quiet', '--return', '--command', `exec ${quoted.join(' ')}`, '/dev/null'];
 }
 
 async function ending([file = '', ...args]: readonly string[], options: CommandOptions): Promise<EndedCommand> {
-  const { folder, home = folder, environment, until } = options;
+  const { folder, until, input } = options;
   const child = spawn(file, args, {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: home, TMPDIR: home, TERM: 'xterm', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env: environmentOf(options),
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
+  // A command that does not read its input may end before it is written.
+  child.stdin?.on('error', () => {}).end(input);
   // A test that fails leaves no process behind.
   onTestFinished(() => void child.kill('SIGKILL'));
   let seen = '';
@@ -63,9 +75,11 @@ async function ending([file = '', ...args]: readonly string[], options: CommandO
     isStopped = true;
     stop(child);
   };
-  child.stdout.on('data', look);
-  child.stderr.on('data', look);
-  const [[code], out, err] = await Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]);
+  const { stdout, stderr } = child;
+  if (stdout === null || stderr === null) throw new Error('the output is not piped');
+  stdout.on('data', look);
+  stderr.on('data', look);
+  const [[code], out, err] = await Promise.all([once(child, 'close'), text(stdout), text(stderr)]);
   return { code: code as number | null, out, err };
 }
 

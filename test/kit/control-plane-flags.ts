@@ -26,6 +26,12 @@ export interface ApiServerOptions {
   readonly webhook?: string;
   /** PEM file of the authority of front proxies, whose X-Remote headers name users. */
   readonly proxyCaFile?: string;
+  /** PEM files of the certificate and key with which the aggregator proves itself, and its common name. Needs `proxyCaFile`. */
+  readonly aggregator?: { readonly certFile: string; readonly keyFile: string; readonly name: string };
+  /** The addresses of Services; by default 10.0.0.0/24, where nothing listens. */
+  readonly serviceAddresses?: string;
+  /** Seconds for each request but watches, and for open watches once SIGTERM has come; 60 by default. */
+  readonly requestSeconds?: number;
   /** A TracingConfiguration. */
   readonly tracingFile?: string;
 }
@@ -56,7 +62,16 @@ export function etcdFlags({ dir, ports: { client, peer } }: ControlPlanePlace): 
 
 export function apiServerFlags(place: ControlPlanePlace, options: ApiServerOptions): readonly string[] {
   const { dir, ports } = place;
-  const { watchCache = true, clientCaFile, proxyCaFile, webhook, audit, tracingFile } = options;
+  const {
+    watchCache = true,
+    clientCaFile,
+    proxyCaFile,
+    aggregator,
+    webhook,
+    audit,
+    tracingFile,
+    requestSeconds,
+  } = options;
   const authorizationMode = options.authorizationMode ?? (webhook === undefined ? 'RBAC' : 'Webhook,RBAC');
   return [
     `--etcd-servers=http://127.0.0.1:${ports.client}`,
@@ -68,15 +83,23 @@ export function apiServerFlags(place: ControlPlanePlace, options: ApiServerOptio
     '--service-account-issuer=https://kubernetes.default.svc',
     `--token-auth-file=${join(dir, 'tokens.csv')}`,
     `--authorization-mode=${authorizationMode}`,
-    '--service-cluster-ip-range=10.0.0.0/24',
+    `--service-cluster-ip-range=${options.serviceAddresses ?? '10.0.0.0/24'}`,
     '--disable-admission-plugins=ServiceAccount',
     '--allow-privileged',
     `--watch-cache=${watchCache}`,
     ...(clientCaFile === undefined ? [] : [`--client-ca-file=${clientCaFile}`]),
     ...(proxyCaFile === undefined ? [] : proxyFlags(place, proxyCaFile)),
+    ...(aggregator === undefined
+      ? []
+      : [
+          `--proxy-client-cert-file=${aggregator.certFile}`,
+          `--proxy-client-key-file=${aggregator.keyFile}`,
+          `--requestheader-allowed-names=${aggregator.name}`,
+        ]),
     ...(webhook === undefined ? [] : webhookFlags(webhook)),
     ...(audit === undefined ? [] : [`--audit-policy-file=${audit.policyFile}`, `--audit-log-path=${audit.logFile}`]),
     ...(tracingFile === undefined ? [] : [`--tracing-config-file=${tracingFile}`]),
+    ...(requestSeconds === undefined ? [] : [`--request-timeout=${requestSeconds}s`]),
     ...(hasInsecurePort(place) ? ['--insecure-port=0'] : []),
   ];
 }

@@ -56,6 +56,8 @@ export interface ControlPlane {
   setTokens(users: readonly TokenUser[]): void;
   killApiServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   startApiServer(options?: ApiServerOptions): Promise<void>;
+  /** Kills the controller manager and starts a new one, which knows nothing. Needs `controllerManager`. */
+  renewControllerManager(): Promise<void>;
   /** Forgets everything in etcd but the present: what asks for an earlier revision gets 410 from there. Gives the present revision. */
   compactEtcd(): Promise<number>;
   stop(): Promise<void>;
@@ -73,8 +75,10 @@ export interface ControlPlaneOptions {
   readonly controllerManager?: boolean;
   /** Starts kube-scheduler and kwok as well: Pods are bound to fake Nodes and run. Needs `podRunners`. */
   readonly runPods?: boolean;
-  /** Of the first start of the API server. */
-  readonly apiServer?: ApiServerOptions;
+  /** Of the first start of the API server. The function may write files into the folder of the plane first. */
+  readonly apiServer?: ApiServerOptions | ((dir: string) => ApiServerOptions);
+  /** Who is known by a token beside the administrator. */
+  readonly users?: readonly TokenUser[];
   /** A folder to keep; a temporary one by default. */
   readonly dir?: string;
 }
@@ -130,13 +134,14 @@ class Plane implements ControlPlane {
     return this.#place.assets.version;
   }
 
-  async start({ controllerManager = false, runPods = false, apiServer = {} }: ControlPlaneOptions): Promise<void> {
+  async start(options: ControlPlaneOptions): Promise<void> {
+    const { controllerManager = false, runPods = false, apiServer = {}, users = [] } = options;
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writeFileSync(join(this.dir, 'sa.key'), privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
     writeFileSync(join(this.dir, 'sa.pub'), publicKey.export({ type: 'spki', format: 'pem' }));
-    this.setTokens([]);
+    this.setTokens(users);
     this.#spawn('etcd', etcdFlags(this.#place));
-    await this.startApiServer(apiServer);
+    await this.startApiServer(typeof apiServer === 'function' ? apiServer(this.dir) : apiServer);
     this.writeKubeconfig('admin', { token: this.token });
     if (controllerManager) this.#keep('kube-controller-manager', controllerManagerFlags(this.#place));
     if (runPods) {
@@ -160,7 +165,9 @@ class Plane implements ControlPlane {
       { token: this.nobodyToken, user: 'nobody', groups: [] },
       ...users,
     ];
-    const lines = known.map(({ token, user, groups }) => `${token},${user},${user},"${groups.join(',')}"\n`);
+    // An empty column would be a group without a name.
+    const columnOf = (groups: readonly string[]): string => (groups.length === 0 ? '' : `,"${groups.join(',')}"`);
+    const lines = known.map(({ token, user, groups }) => `${token},${user},${user}${columnOf(groups)}\n`);
     writeFileSync(join(this.dir, 'tokens.csv'), lines.join(''), { mode: 0o600 });
   }
 
@@ -177,6 +184,11 @@ class Plane implements ControlPlane {
 
   async killApiServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     await this.#processes.get('kube-apiserver')?.end(signal);
+  }
+
+  async renewControllerManager(): Promise<void> {
+    await this.#process('kube-controller-manager').end('SIGKILL');
+    this.#spawn('kube-controller-manager', controllerManagerFlags(this.#place));
   }
 
   async compactEtcd(): Promise<number> {

@@ -1,13 +1,15 @@
 /** A TCP proxy that a test can cut. The server and its other clients are not affected. */
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 export interface CutProxy {
   /** `https://127.0.0.1:<port>`. */
   readonly url: string;
   /** Resets every connection, and every new connection until `mend`. */
   cut(): void;
-  mend(): void;
+  /** As `cut`, but nothing listens until `mend`. client-go then asks again for what it has asked for. */
+  refuse(): void;
+  mend(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -33,24 +35,45 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
     hold(outer, inner);
     inner.pipe(outer);
     outer.pipe(inner);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  });
+  const port = await listenApart(server);
   const drop = (): void => {
     for (const socket of sockets) socket.resetAndDestroy();
   };
   return {
-    url: `https://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    url: `https://127.0.0.1:${port}`,
     cut() {
       passes = false;
       drop();
     },
-    mend() {
+    refuse() {
+      server.close();
+      drop();
+    },
+    async mend() {
       passes = true;
+      if (server.listening) return;
+      server.listen(port, '127.0.0.1');
+      await once(server, 'listening');
     },
     async close() {
       drop();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** A port below those that the kernel gives out: nobody connects from it, and only another such proxy may take it while nothing listens there. */
+async function listenApart(server: Server): Promise<number> {
+  for (;;) {
+    server.listen(10_000 + Math.floor(Math.random() * 20_000), '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EADDRINUSE') throw error;
+        return false;
+      },
+    );
+    if (isFree) return (server.address() as AddressInfo).port;
+  }
 }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import { demoConfig } from '../../src/cli/declaration-files.ts';
+import { demoWorld } from '../../src/cli/options/demo-cluster.ts';
 import { type RunningGateway, runGateway } from './gateway.ts';
 import { kubeconfigFolder } from './kubeconfig-file.ts';
 
@@ -12,12 +13,12 @@ export const demoFlags = demoConfig({ abstractKinds: undefined, relationAnnotati
 export function demoGateway(
   options: { readonly pods: number; readonly churn: boolean },
   flags: Readonly<Record<string, unknown>> = {},
-): { readonly url: string } {
+): Pick<RunningGateway, 'url' | 'page'> {
   const folder = kubeconfigFolder();
   let cluster: SimCluster;
   let gateway: RunningGateway;
   beforeAll(async () => {
-    cluster = await startSimCluster({ objects: 'demo', ...options });
+    cluster = await startSimCluster({ ...demoWorld(), ...options });
     // The name that portolan demo gives its cluster.
     const clusters = { name: 'demo', kubeconfig: folder.file('config', cluster.kubeconfig()) };
     gateway = await runGateway(clusters, { ...demoFlags, ...flags });
@@ -30,6 +31,9 @@ export function demoGateway(
   return {
     get url() {
       return gateway.url;
+    },
+    get page() {
+      return gateway.page;
     },
   };
 }

@@ -36,7 +36,7 @@ export interface FixtureOptions {
   /** Further options of the engine. With `answerCacheBytes`, answers are kept. */
   readonly engine?: Pick<
     Partial<EngineOptions>,
-    'clock' | 'typePrefix' | 'diagnosis' | 'slowQueryMs' | 'rights' | 'waitForSyncMs' | 'answerCacheBytes'
+    'clock' | 'typePrefix' | 'diagnosis' | 'slowQueryMs' | 'rights' | 'waitForSyncMs' | 'answerCacheBytes' | 'writes'
   >;
   /** Are the paths that queries need reported to the writer, for promotion? */
   readonly promotes?: boolean;

@@ -3,7 +3,7 @@
  */
 
 import { searchRank } from '../../src/catalog/paths/search-text.ts';
-import { compareKeys, naturalKey, type OrderKey, orderKey } from '../../src/catalog/values/values.ts';
+import { compareKeys, foldCase, naturalKey, type OrderKey, orderKey } from '../../src/catalog/values/values.ts';
 import { comparePositions } from '../../src/query/evaluate/compare-rows.ts';
 import type { Identity } from '../../src/query/plan/filter.ts';
 import type { OrderTerm } from '../../src/query/plan/plan.ts';
@@ -16,12 +16,13 @@ export function orderKeysOf(orderBy: readonly OrderTerm[], object: Ordered): (Or
   return orderBy.map((term) => orderKeyOf(term, object));
 }
 
-function orderKeyOf({ path, type, direction, natural, rank }: OrderTerm, object: Ordered): OrderKey | null {
+function orderKeyOf({ path, type, direction, natural, ignoreCase, rank }: OrderTerm, object: Ordered): OrderKey | null {
   if (rank !== undefined) return searchRank(object.name, rank);
   const keys = valuesOf(path, type, object)
     .map((value) => orderKey(type, value))
     .filter((key) => key !== null)
-    .map((key) => (natural === true ? naturalKey(String(key)) : key));
+    .map((key) => (ignoreCase === true ? foldCase(String(key)) : key))
+    .map((key) => (natural === true ? naturalKey(type, String(key)) : key));
   const sign = direction === 'DESC' ? -1 : 1;
   return keys.reduce<OrderKey | null>(
     (best, key) => (best === null || sign * compareKeys(key, best) < 0 ? key : best),

@@ -21,12 +21,16 @@ export interface GatewayProcess {
   /** The GraphQL endpoint. */
   readonly url: string;
   readonly log: readonly LogEntry[];
+  readonly pid: number;
   /** Resident memory in bytes. */
   resident(): number;
   /** The text of /metrics. */
   metrics(): Promise<string>;
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
   /** Ends it by SIGTERM. Rejects unless the exit code is 0. */
   close(): Promise<void>;
+  /** Ends it by SIGKILL, in the middle of what it does. */
+  kill(): Promise<void>;
 }
 
 /** The variables of glibc with which deploy/node.sh starts Portolan. */
@@ -82,17 +86,25 @@ async function startProcess(
   return {
     url,
     log,
+    pid: child.pid ?? 0,
     resident() {
       const [, kib] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
       return Number(kib) * 1024;
     },
     metrics: async () => (await fetch(url.replace('/graphql', '/metrics'))).text(),
+    signal: (name) => void child.kill(name),
     async close() {
       const exited = once(child, 'exit');
       child.kill('SIGTERM');
       const [code] = (await exited) as [number | null];
       rmSync(folder, { recursive: true, force: true });
       if (code !== 0) throw new Error(`the gateway ended with ${code}`);
+    },
+    async kill() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -17,10 +17,11 @@ export async function ask<T = Record<string, unknown>>(
   url: string,
   document: string,
   variables: Record<string, unknown> = {},
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer<T>> {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
     body: JSON.stringify({ query: document, variables }),
   });
   return (await response.json()) as Answer<T>;

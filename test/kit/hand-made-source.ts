@@ -27,6 +27,7 @@ import { SlowQueries } from '../../src/operation/slow-queries.ts';
 import { SyncWatch } from '../../src/operation/sync-watch.ts';
 import { KeptCounts } from '../../src/query/read/kept-counts.ts';
 import type { Lease, Reader } from '../../src/store/types/lease.ts';
+import { OpenApiDocuments } from '../../src/upstream/openapi-documents.ts';
 
 export interface HandMade {
   readonly source: GraphQLSource;
@@ -76,9 +77,20 @@ export function handMadeSource({ onTick = () => {} }: { readonly onTick?: () => 
       sleep: (ms, signal) => systemClock.sleep(ms, signal),
     }),
     log,
+    isConfigured: () => false,
     rights: seesEverything,
     upstream: () => Promise.reject(new Error('There are no API servers.')),
+    logs: {
+      enter: () => () => {},
+      charge: () => {},
+      hold: () => ({ isFull: false, requireRoom: () => {}, add: () => {}, release: () => {} }),
+    },
     secretData: 'absent',
+    openApi: {
+      documents: new OpenApiDocuments(),
+      client: () => Promise.reject(new Error('There are no API servers.')),
+    },
+    writes: null,
     searchPaths: [],
     limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000, waitForSyncMs: 0 },
     syncWatch: new SyncWatch(reader, feed),
@@ -179,6 +191,7 @@ function schema(name: string, held: Promise<string>, ticks: Ticks): GraphQLSchem
     name: 'Query',
     fields: {
       [name]: { type: GraphQLString, resolve: () => 'hello' },
+      megabyte: { type: GraphQLString, resolve: () => 'x'.repeat(2 ** 20) },
       nested: { type: nested, resolve: () => ({}) },
       echo: {
         type: GraphQLInt,

@@ -87,7 +87,43 @@ const readiness = {
   failing: [{ cluster: evil, resource: evil, phase: evil, error: evil }],
 };
 
+const writtenItem = (result: string, errors: readonly object[] = []): object => ({
+  target: {
+    cluster: evil,
+    apiVersion: `${evil}/v1`,
+    kind: evil,
+    namespace: evil,
+    name: evil,
+    place: `docs[0], ${evil}`,
+  },
+  result,
+  after: { apiVersion: evil, kind: evil, metadata: { name: evil }, [evil]: [evil, `${evil}\0`] },
+  changes: [
+    { path: evil, before: evil, after: `${evil}\n${evil}`, isWithheld: true, managers: [evil] },
+    { path: evil, before: { [evil]: evil }, after: [evil], isWithheld: false, managers: [] },
+  ],
+  warnings: [evil],
+  errors,
+  seen: false,
+});
+
+/** What a mutation answers. */
+const written = {
+  planId: evil,
+  complete: true,
+  items: [
+    writtenItem('CREATED'),
+    writtenItem('CHANGED'),
+    writtenItem('DELETED'),
+    writtenItem('NONE', [{ code: 'FIELD_CONFLICT', message: evil }]),
+    writtenItem('NONE', [{ code: 'PLAN_CHANGED', message: evil }]),
+  ],
+};
+
 function answerTo(query: string): object {
+  if (query.startsWith('subscription Portolan(')) return { data: { writes: { done: 5, total: 5, write: written } } };
+  if (query.includes('clusters {')) return { data: { clusters: [{ __typename: 'Cluster' }] } };
+  if (query.includes('totalCount')) return { data: { objects: { totalCount: 3 } } };
   if (query.includes('__type(')) {
     return { data: { __type: { fields: [evil, 'podChanges'].map((name) => ({ name, args: [{ name: 'since' }] })) } } };
   }

@@ -58,7 +58,8 @@ export function placeOf({ means }: Relation): ReferencePlace {
 /** `tlsSecrets* spec.tls[].secretName -> Secret`; a star for many; `{name @ namespace}` below the place. */
 export function lineOf(relation: Relation): string {
   const { at, name, namespace, target } = placeOf(relation);
-  const below = name === null ? '' : `{${name.text}${namespace === null ? '' : ` @ ${namespace.text}`}}`;
+  const stated = namespace === null ? '' : ` @ ${'constant' in namespace ? namespace.constant : namespace.text}`;
+  const below = name === null ? '' : `{${name.text}${stated}}`;
   const to =
     'kindAt' in target
       ? `any by ${target.groupAt?.path.text ?? 'kind'}${target.fallback === null ? '' : `, else ${textOfKind(target.fallback)}`}`

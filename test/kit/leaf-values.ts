@@ -1,7 +1,7 @@
 /** Values that are hard to compare, for each leaf type. Tests put them into objects and into filters. */
 import type { LeafType } from '../../src/catalog/tree/field-tree.ts';
 import { rawJson } from '../../src/catalog/values/raw-json.ts';
-import { orderKey } from '../../src/catalog/values/values.ts';
+import { checkValue } from '../../src/catalog/values/values.ts';
 
 const texts = [
   '',
@@ -50,21 +50,62 @@ const big = [
   '18446744073709551615',
 ].map(rawJson);
 export const pools: Record<LeafType, readonly unknown[]> = {
-  String: texts,
-  Boolean: [true, false],
+  String: [...texts, 5, -0, 1.5, 1e21, 1e-7, true, false, { a: 1 }, ['a'], ...big],
+  Boolean: [true, false, 'true', 1],
   Int: [0, -0, 1, 2, -1, 5, 7.0, -(2 ** 31), 2 ** 31 - 1, 2 ** 53 - 1, ...big],
   Int64: [0, 1, -1, 5, '5', '05', '9007199254740993', '9007199254740992', '-9223372036854775808', ...big],
   Float: [0, 1, 1.5, -1.5, 0.1, 1e300, 5e-324, 0.30000000000000004, ...big],
+  Time: [
+    ...['2026-01-31', '2026-01-31T00:00:00Z', '2026-01-30T23:59:59.999999Z', '2026-02-30', '2026-1-3', '2026-01-31T'],
+    ...['2024-02-29', '2026-01-31T01:00:00+01:00', '', 'a', 5, true],
+  ],
   DateTime: [
     '2026-01-31T12:00:00Z',
     '2026-01-31T13:00:00+01:00',
     '2026-01-31T12:00:00.000001Z',
     '1969-12-31T23:59:59Z',
     '0001-01-01T00:00:00Z',
+    '2026-01-31t12:00:00z',
+    '2026-01-31T12:00:00,5Z',
     'soon',
   ],
-  Duration: ['1h', '60m', '250ms', '-1s', '0', '1h30m', 'x'],
+  Duration: ['1h', '60m', '250ms', '-1s', '0', '1h30m', '1d', '3 days', '1h 30m', 'PT5M', '-2 weeks', 'x'],
   Quantity: ['1', '1000m', '1Gi', 1, 1.5, '1500m', '-2k', '0', '1e3', '1k', 'Gi', ...big],
+  ResourceVersion: [
+    '780',
+    '1707',
+    '1707',
+    '0',
+    '00',
+    '007',
+    '-1',
+    '1.5',
+    '18446744073709551617',
+    '9007199254740993',
+    'a',
+    'A',
+    '',
+    5,
+  ],
+  Number: [
+    0,
+    5,
+    '5',
+    '5.0',
+    '05',
+    '-1',
+    1.5,
+    '1.5',
+    '1e3',
+    1000,
+    '0.1',
+    0.1,
+    '9007199254740993',
+    '500m',
+    'x',
+    '',
+    ...big,
+  ],
   IntOrString: [1, 2, 10, '1', '80%', 'http', 'A', 'a', 1.5, ...big],
   IP: [
     '10.0.0.1',
@@ -77,6 +118,8 @@ export const pools: Record<LeafType, readonly unknown[]> = {
     '',
     '010.0.0.1',
     'a\0b',
+    5,
+    true,
   ],
   JSON: [true, false, 0, 1, 10, 1.5, 'a', 'A', 'é', { a: 1 }, [1], ...big],
 };
@@ -85,7 +128,7 @@ export const types = Object.keys(pools) as LeafType[];
 
 /** The values of each type that a filter may compare with. */
 export const comparable = Object.fromEntries(
-  types.map((type) => [type, pools[type].filter((value) => orderKey(type, value) !== null)]),
+  types.map((type) => [type, pools[type].filter((value) => checkValue(type, value) === null)]),
 ) as unknown as Readonly<Record<LeafType, readonly unknown[]>>;
 
 /** For `matches`. */

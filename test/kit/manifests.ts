@@ -1,4 +1,10 @@
 /** Manifests that tests create. */
+import { customKind } from './custom-kind.ts';
+
+/** Several manifests as one text. An older kubectl reads no documents of JSON between `---`. */
+export function manifestList(items: readonly object[]): string {
+  return JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+}
 
 export function namespace(name: string): object {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
@@ -91,44 +97,30 @@ export function fakeNode(name: string): object {
 }
 
 export function widgetCrd(): object {
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'widgets.e2e.portolan.example' },
-    spec: {
-      group: 'e2e.portolan.example',
-      scope: 'Namespaced',
-      names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          additionalPrinterColumns: [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }],
-          schema: {
-            openAPIV3Schema: {
-              type: 'object',
-              properties: {
-                spec: {
-                  type: 'object',
-                  properties: {
-                    size: { type: 'integer', format: 'int32' },
-                    big: { type: 'integer', format: 'int64' },
-                    weight: {
-                      'x-kubernetes-int-or-string': true,
-                      anyOf: [{ type: 'integer' }, { type: 'string' }],
-                      pattern: '^(\\+|-)?[0-9.]+[a-zA-Z]*$',
-                    },
-                    ports: { type: 'array', items: { 'x-kubernetes-int-or-string': true } },
-                  },
-                },
-              },
+  return customKind({
+    group: 'e2e.portolan.example',
+    kind: 'Widget',
+    plural: 'widgets',
+    version: { additionalPrinterColumns: [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }] },
+    schema: {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            size: { type: 'integer', format: 'int32' },
+            big: { type: 'integer', format: 'int64' },
+            weight: {
+              'x-kubernetes-int-or-string': true,
+              anyOf: [{ type: 'integer' }, { type: 'string' }],
+              pattern: '^(\\+|-)?[0-9.]+[a-zA-Z]*$',
             },
+            ports: { type: 'array', items: { 'x-kubernetes-int-or-string': true } },
           },
         },
-      ],
+      },
     },
-  };
+  });
 }
 
 /** A widget as JSON text, because its `big` is greater than a double can hold exactly. */

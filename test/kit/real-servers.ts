@@ -8,6 +8,7 @@
 import { describe } from 'vitest';
 import { must } from '../../src/base/must.ts';
 import { type KubeAsset, KubeAssets } from './kube-assets.ts';
+import { isSince } from './server-version.ts';
 
 export class RealServer {
   /** The environment variable that names the folder. */
@@ -28,6 +29,11 @@ export class RealServer {
   /** The folder of its binaries. Throws where the variable is not set. */
   get assets(): KubeAssets {
     return must(this.#assets, `${this.variable} is set`);
+  }
+
+  /** `--impersonate` of a gateway in front of it: constrained impersonation needs no feature gate from 1.36 on. */
+  get impersonation(): 'constrained' | 'classic' {
+    return isSince(this.assets.version, 1, 36) ? 'constrained' : 'classic';
   }
 
   /** Why it cannot be started with these binaries beside etcd and kube-apiserver; null when it can. */

@@ -179,7 +179,7 @@ export function rolledUp(root: Placed, objects: readonly Placed[], scopes: Scope
     return mentions.flatMap((identity) => {
       const found = here.find((each) => compareIdentity(each, identity) === 0);
       if (tree.some((step) => step.object === found)) return [];
-      if (found === undefined && scopes.of(identity.key).rows !== 'all') return [];
+      if (found === undefined && !isVisible(scopes.of(identity.key), identity)) return [];
       const culprit = found === undefined ? null : encodeObjectId(found);
       const way = culprit === null ? chain : [...chain, culprit];
       return [{ identity, status: found?.status ?? 'Failed', culprit, chain: way, depth: chain.length + 1 }];

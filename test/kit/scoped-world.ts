@@ -160,7 +160,8 @@ export function randomObjects(dice: Dice): readonly PlacedObject[] {
 function randomRef(dice: Dice): Schema {
   const toGadget = dice.chance(0.3);
   return {
-    kind: toGadget ? 'Gadget' : 'Widget',
+    // Objects name kinds by any text.
+    kind: dice.chance(0.1) ? dice.pick(['$x', '$.Widget', 'a"b', '\\']) : toGadget ? 'Gadget' : 'Widget',
     group: 'example.com',
     name: dice.pick([...(toGadget ? gadgetNames : worldNames), 'gone']),
     ...(dice.chance(0.5) ? { namespace: dice.pick(worldNamespaces) } : {}),

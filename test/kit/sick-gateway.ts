@@ -5,7 +5,8 @@ import { eventually } from './eventually.ts';
 import { startGatewayProcess } from './gateway-process.ts';
 import { data as answer } from './graphql-client.ts';
 import { kubeconfigFolder } from './kubeconfig-file.ts';
-import { type SickTarget, type SickWay, sickGroup, sickWays, startSickProxy } from './sick-proxy.ts';
+import type { ProxiedServer } from './recording-proxy.ts';
+import { type SickWay, sickGroup, sickWays, startSickProxy } from './sick-proxy.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 /** Milliseconds for a change of a sound kind to be served: normally less than a tenth of it. */
@@ -27,7 +28,7 @@ interface Row {
 
 /** The cluster behind the proxy. */
 export interface SickCluster {
-  readonly target: SickTarget;
+  readonly target: ProxiedServer;
   /** Creates objects; of definitions when their kinds are served. */
   create(manifests: readonly Record<string, unknown>[]): Promise<void>;
 }

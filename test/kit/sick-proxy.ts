@@ -2,6 +2,7 @@
 import { request as sendHttp } from 'node:http';
 import { request as sendHttps } from 'node:https';
 import { type LoopbackServer, startLoopbackServer } from './loopback-server.ts';
+import type { ProxiedServer } from './recording-proxy.ts';
 
 export const sickWays = [
   'hangs-in-list',
@@ -31,15 +32,7 @@ export interface SickProxy {
 
 type Kind = 'list' | 'watch' | 'discovery' | 'other';
 
-/** The API server behind the proxy. Whoever reaches the proxy has the rights of `token`. */
-export interface SickTarget {
-  readonly url: string;
-  readonly token?: string;
-  /** PEM of its certificate. */
-  readonly ca?: string;
-}
-
-export async function startSickProxy({ url: target, token, ca }: SickTarget): Promise<SickProxy> {
+export async function startSickProxy({ url: target, token, ca }: ProxiedServer): Promise<SickProxy> {
   const send = target.startsWith('https:') ? sendHttps : sendHttp;
   const trust = ca === undefined ? {} : { ca };
   const credentials = token === undefined ? {} : { authorization: `Bearer ${token}` };

@@ -4,6 +4,7 @@ import { type SimOptions, startSimCluster } from '../../sim/sim-cluster.ts';
 import { describeAbstractKinds } from '../../src/catalog/abstract/describe-abstract-kind.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 import { abstractKindsOf, demoConfig, relationTexts } from '../../src/cli/declaration-files.ts';
+import { demoWorld } from '../../src/cli/options/demo-cluster.ts';
 import { describeCluster } from '../../src/ingest/cluster/describe-cluster.ts';
 import { connect } from '../../src/kube/client/connection.ts';
 import { RestClient } from '../../src/kube/client/rest-client.ts';
@@ -14,7 +15,7 @@ export async function describeSimulatedKinds(
   options: SimOptions = { objects: 'empty' },
   cluster = 'demo',
 ): Promise<readonly DescribedResource[]> {
-  const sim = await startSimCluster(options);
+  const sim = await startSimCluster(options.objects === 'demo' ? { ...demoWorld(), ...options } : options);
   const folder = kubeconfigFolder();
   const connection = await connect({ kubeconfig: folder.file('config', sim.kubeconfig()), name: cluster });
   try {

@@ -44,6 +44,13 @@ export function describedResource(given: Described = {}): DescribedResource {
   };
 }
 
+/** A kind with the field `spec` alone, so that it is served. */
+export function servedResource(given: Described): DescribedResource {
+  const field = { name: 'spec', type: { kind: 'leaf', type: 'JSON' } } as const;
+  const root = { key: 'root', path: [], fields: [field] };
+  return { ...describedResource({ promoted: [], ...given }), tree: { root: 'root', shapes: { root } } };
+}
+
 export interface TestObject {
   readonly name: string;
   readonly namespace?: string;

@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest';
 import type { Caller } from '../../src/access/caller.ts';
 import { createAuthenticate } from '../../src/auth/identity/authenticator.ts';
 import { type Logger, silentLogger } from '../../src/base/log.ts';
+import type { SiblingOptions } from '../../src/server/event-stream/sibling-streams.ts';
 import { startServer } from '../../src/server/http-server.ts';
 import { TlsFiles } from '../../src/server/negotiation/tls-files.ts';
 import type { Certificate, CertificateAuthority } from './certificates.ts';
@@ -24,6 +25,8 @@ export interface TlsGatewayOptions {
   readonly proxies: string;
   /** Milliseconds between two checks of the credentials of a connection. */
   readonly checkCallersMs?: number;
+  /** The other processes of the gateway. Default: there are none. */
+  readonly siblings?: SiblingOptions;
   readonly log?: Logger;
   /** Called with the caller of each request. */
   readonly onCaller?: (caller: Caller) => void;
@@ -89,8 +92,11 @@ export interface Asked {
   readonly certificate?: Certificate | null;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly query?: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
   /** Default: a connection of its own. */
   readonly agent?: Agent;
+  /** Default: POST. */
+  readonly method?: string;
 }
 
 export interface Answer {
@@ -104,14 +110,22 @@ export interface Answer {
 /** Sends a query; by default it asks who the caller is. */
 export function askOverTls(
   url: string,
-  { ca, certificate = null, headers = {}, query = '{ viewer { name groups } }', agent }: Asked,
+  {
+    ca,
+    certificate = null,
+    headers = {},
+    query = '{ viewer { name groups } }',
+    variables,
+    agent,
+    method = 'POST',
+  }: Asked,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const text = JSON.stringify({ query });
+    const text = JSON.stringify({ query, variables });
     const sent = request(
       url,
       {
-        method: 'POST',
+        method,
         ca,
         agent: agent ?? false,
         headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...headers },
@@ -126,6 +140,7 @@ export function askOverTls(
       },
     );
     sent.on('error', reject);
-    sent.end(text);
+    // Before a text, Node writes the headers as UTF-8, and those of a proxy are bytes already.
+    sent.end(Buffer.from(text));
   });
 }

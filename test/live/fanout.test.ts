@@ -112,7 +112,14 @@ async function world({ writer, allows }: WorldOptions = {}) {
       callers.set(name, caller);
       return caller;
     },
-    callerBounds: { requests: 1000, costPerMinute: 1e12, subscriptions: 1000, connections: 1000 },
+    callerBounds: {
+      requests: 1000,
+      costPerMinute: 1e12,
+      subscriptions: 1000,
+      connections: 1000,
+      logs: 200,
+      logBytes: 1e9,
+    },
     readiness: () => ({ ready: true }),
     tabs: [],
     log: silentLogger,

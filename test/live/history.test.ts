@@ -133,6 +133,37 @@ test('says who changed the object, where managedFields tell', async () => {
   ]);
 });
 
+test('names nobody for a change that gives no manager a newer time', async () => {
+  const store = await world();
+  const { write, pass } = store;
+  const manager = (name: string, second: number) => ({
+    ...{ manager: name, operation: 'Update', subresource: null },
+    time: new Date(begun + second * 1000).toISOString().replace('.000', ''),
+  });
+  pass(1);
+  write('ADDED', 'web', { replicas: 1, managers: [manager('first', 1)] });
+  pass(9);
+  write('MODIFIED', 'web', { replicas: 2, managers: [manager('first', 1), manager('second', 10)] });
+  // Somebody removes all fields of the newest manager.
+  write('MODIFIED', 'web', { replicas: 3, managers: [manager('first', 1)] });
+  pass(1);
+  // Somebody removes a field, and no entry has another time.
+  write('MODIFIED', 'web', { replicas: 4, managers: [manager('first', 1)] });
+  pass(1);
+  write('MODIFIED', 'web', { replicas: 5, managers: [manager('first', 12)] });
+  // In the same second, by the same manager or by a removal: managedFields do not tell.
+  write('MODIFIED', 'web', { replicas: 6, managers: [manager('first', 12)] });
+  const { data } = await ask(store, `{ changes(since: "-1h") { ${nodes} } } }`);
+  expect(data.changes.nodes.map(({ managers }: { managers: object }) => managers)).toEqual([
+    [],
+    [manager('first', 12)],
+    [],
+    [],
+    [manager('second', 10)],
+    [manager('first', 1)],
+  ]);
+});
+
 test('a past that is cut is told by the time from which it is whole', async () => {
   const store = await world({ maxBytes: 6000 });
   const { write, pass } = store;

@@ -45,7 +45,14 @@ test.each([
       const name = String(credentials.connectionParams?.['user'] ?? credentials.header('user') ?? 'all');
       return { ...localUser, name, user: userOf(name) };
     },
-    callerBounds: { requests: 1000, costPerMinute: 1e12, subscriptions: 1000, connections: 100 },
+    callerBounds: {
+      requests: 1000,
+      costPerMinute: 1e12,
+      subscriptions: 1000,
+      connections: 100,
+      logs: 200,
+      logBytes: 1e9,
+    },
     readiness: () => ({ ready: true }),
     tabs: [],
     log: silentLogger,

@@ -80,6 +80,7 @@ export class ModelServer {
       source: 'the model',
       proxy: undefined,
       hasCredentials: true,
+      isPrivate: true,
       request: (request) => this.#answer(request),
       connectAs: () => {
         throw new Error('the model knows no callers');

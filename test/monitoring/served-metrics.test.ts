@@ -72,7 +72,7 @@ describe('a running gateway', () => {
   beforeAll(async () => {
     const users = [{ token, user: 'admin', groups: ['system:masters'] }];
     cluster = await startSimCluster({ objects: 'demo', pods: 20, churn: false, features: { users } });
-    proxy = await startRecordingProxy(cluster.url, (request, response) => {
+    proxy = await startRecordingProxy({ url: cluster.url }, (request, response) => {
       const isSecrets = request.url?.startsWith('/api/v1/secrets') === true;
       if (isSecrets) sendStatus(response, 403, 'Forbidden', 'secrets is forbidden');
       return isSecrets;
@@ -93,10 +93,14 @@ describe('a running gateway', () => {
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify({ query }),
       });
+    const written =
+      'docs: [{ yaml: "{ apiVersion: v1, kind: ConfigMap, metadata: { name: written, namespace: default } }" }]';
     for (const query of [
       '{ pods { totalCount nodes { yaml } } }',
       '{ nothing }',
       '{ pods(first: 100000) { totalCount } }',
+      `mutation { create(${written}, options: { dryRun: true }) { complete } }`,
+      `mutation { create(${written}) { complete } }`,
     ]) {
       await send(query);
     }

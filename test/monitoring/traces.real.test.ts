@@ -26,22 +26,22 @@ describeOn([mainServer], 'traces to a real cluster', { timeout: 60_000 }, (serve
   let theirs: OtlpGrpcReceiver;
 
   beforeAll(async () => {
-    [plane, ours, theirs] = await Promise.all([
-      startControlPlane({ server }),
-      startOtlpReceiver(),
-      startOtlpGrpcReceiver(),
-    ]);
-    plane.setTokens([{ token: 'token-of-carol', user: 'carol', groups: [] }]);
-    const tracingFile = join(plane.dir, 'tracing.json');
+    [ours, theirs] = await Promise.all([startOtlpReceiver(), startOtlpGrpcReceiver()]);
     const tracing = {
       apiVersion: 'apiserver.config.k8s.io/v1beta1',
       kind: 'TracingConfiguration',
       endpoint: theirs.address,
       samplingRatePerMillion: 1_000_000,
     };
-    writeFileSync(tracingFile, JSON.stringify(tracing));
-    await plane.killApiServer('SIGTERM');
-    await plane.startApiServer({ tracingFile });
+    plane = await startControlPlane({
+      server,
+      users: [{ token: 'token-of-carol', user: 'carol', groups: [] }],
+      apiServer: (dir) => {
+        const tracingFile = join(dir, 'tracing.json');
+        writeFileSync(tracingFile, JSON.stringify(tracing));
+        return { tracingFile };
+      },
+    });
     for (const { path, body } of secretWorld) {
       await plane.kubectl(['create', '--raw', path, '-f', '-'], JSON.stringify(body));
     }

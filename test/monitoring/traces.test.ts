@@ -42,7 +42,7 @@ beforeAll(async () => {
     const response = await fetch(`${sim.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
     expect(response.status).toBe(201);
   }
-  server = await startRecordingProxy(sim.url, ({ url = '' }, response) => {
+  server = await startRecordingProxy({ url: sim.url }, ({ url = '' }, response) => {
     const fail = (): void => sendStatus(response, 500, 'InternalError', 'no');
     if (url.endsWith('/secrets/broken')) fail();
     else if (url.endsWith('/secrets/slow')) setTimeout(fail, 1200);

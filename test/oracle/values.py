@@ -29,8 +29,20 @@ DURATION_UNITS = {
 }
 DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)")
 DATE_TIME = re.compile(
-    r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?(?:(Z)|([+-])([0-9]{2}):([0-9]{2}))"
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[^\nTt]([0-9]+))?(?:([Zz])|([+-])([0-9]{2}):([0-9]{2}))(?:[Tt][\s\S]*)?"
 )
+
+NUMBER_AND_WORD = re.compile("([0-9]+)[\\t\\n\\f\\r ]*([A-Za-z\u00b5]+)")
+WORDS = [
+    (1, ("ns",), "nano"),
+    (10**3, ("us", "\u00b5s"), "micro"),
+    (10**6, ("ms",), "milli"),
+    (10**9, ("s",), "sec"),
+    (60 * 10**9, ("m",), "min"),
+    (3600 * 10**9, ("h", "hr"), "hour"),
+    (86400 * 10**9, ("d",), "day"),
+    (604800 * 10**9, ("w", "wk"), "week"),
+]
 
 
 def number_text(number):
@@ -82,9 +94,24 @@ def quantity(value):
 
 
 def duration(value):
-    """Nanoseconds, of the grammar of Go's time.ParseDuration."""
+    """Nanoseconds, as the API server reads them: in Go's form, otherwise every number before a unit counts."""
     if not isinstance(value, str):
         return None
+    found = go_duration(value)
+    if found is not None:
+        return found
+    total = None
+    for digits, word in NUMBER_AND_WORD.findall(value):
+        if int(digits) >= 2**63:
+            return None
+        for unit, words, prefix in WORDS:
+            if word.lower() in words or word.lower().startswith(prefix):
+                total = (total or 0) + int(digits) * unit
+    return None if total is None else (total + 2**63) % 2**64 - 2**63
+
+
+def go_duration(value):
+    """Nanoseconds, of the grammar of Go's time.ParseDuration."""
     sign, rest = (value[0], value[1:]) if value[:1] in ("+", "-") else ("+", value)
     if rest == "0":
         return 0

@@ -314,7 +314,9 @@ describe.skipIf(!hasChromium())('the playground', () => {
     const { page } = opened;
     const choice = page.getByRole('combobox', { name: 'Profile' });
     expect(await choice.locator('option').allInnerTexts()).toEqual(['All kinds', 'team']);
-    const introspection = page.waitForResponse((response) => response.request().method() === 'POST');
+    const introspection = page.waitForResponse(
+      (response) => response.request().postData()?.includes('__schema') ?? false,
+    );
     await choice.selectOption('team');
     const schema = await (await introspection).text();
     expect([schema.includes('"deployments"'), schema.includes('"configMaps"')]).toEqual([true, false]);

@@ -38,7 +38,11 @@ async function world(names: readonly string[], scope: Scope) {
 function shown({ cursor: _cursor, changes, ...message }: LiveMessage): unknown {
   return {
     ...message,
-    changes: changes.map(({ changedPaths: _paths, object, ...change }) => ({ ...change, body: object?.body ?? null })),
+    changes: changes.map(({ changedPaths: _paths, object, previous, ...change }) => ({
+      ...change,
+      body: object?.body ?? null,
+      before: previous?.body ?? null,
+    })),
   };
 }
 
@@ -112,7 +116,9 @@ test('rights removed after the last chunk remove the objects after SYNCED [T10]'
   see(some('a'));
   client.take(await nextOf(list));
   const moved = await until(list, client, 'LIVE');
-  expect(moved.changes).toMatchObject([{ type: 'REMOVED', reason: 'NO_LONGER_VISIBLE', identity: { name: 'b' } }]);
+  expect(moved.changes).toMatchObject([
+    { type: 'REMOVED', reason: 'NO_LONGER_VISIBLE', identity: { name: 'b' }, object: null, previous: null },
+  ]);
   expect([...client.held.keys()]).toEqual(['east default a']);
 });
 
@@ -174,7 +180,9 @@ test.each([
     // Before the subscription learns of its rights.
     if (changed) change(setup);
     const message = await nextOf(list);
-    expect(message.changes).toMatchObject([{ type: 'REMOVED', reason: 'NO_LONGER_VISIBLE', object: null }]);
+    expect(message.changes).toMatchObject([
+      { type: 'REMOVED', reason: 'NO_LONGER_VISIBLE', object: null, previous: null },
+    ]);
     messages.push(shown(message));
   }
   expect(must(messages[1], 'a message')).toEqual(messages[0]);

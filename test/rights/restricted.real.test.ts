@@ -2,8 +2,6 @@
  * Tokens of one user with different extra, where a webhook decides by the extra before RBAC. Each caller sees what kubectl shows with the
  * same credentials, over tokens, a front proxy and impersonation. What one of them has asked is never shown to another.
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createClient } from 'graphql-ws';
 import { Agent, fetch } from 'undici';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -16,6 +14,7 @@ import { type Certificate, type CertificateAuthority, createCertificateAuthority
 import { type ControlPlane, startControlPlane } from '../kit/control-plane.ts';
 import { eventually } from '../kit/eventually.ts';
 import { type RunningGateway, runGateway } from '../kit/gateway.ts';
+import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
 import type { LoopbackServer } from '../kit/loopback-server.ts';
 import { describeOn, mainServer } from '../kit/real-servers.ts';
 import { type ScopedToken, scopeExtra, startScopeWebhook } from '../kit/scope-webhook.ts';
@@ -115,20 +114,15 @@ describeOn([mainServer], 'restricted tokens of a real cluster', { timeout: 600_0
     proxies = await createCertificateAuthority('proxies');
     front = await proxies.issue({ names: [], commonName: 'front' });
     webhook = await startScopeWebhook(callers);
-    plane = await startControlPlane();
-    const file = (name: string, text: string): string => {
-      writeFileSync(join(plane.dir, name), text);
-      return join(plane.dir, name);
-    };
+    const { file, write } = kubeconfigFolder();
     const proxyCa = file('proxies.crt', proxies.ca);
-    await plane.killApiServer('SIGTERM');
-    await plane.startApiServer({ webhook: plane.writeKubeconfig('webhook', {}, webhook.url), proxyCaFile: proxyCa });
+    plane = await startControlPlane({ apiServer: { webhook: write({ server: webhook.url }), proxyCaFile: proxyCa } });
     await plane.kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: world }));
     const cluster = { name: 'east', kubeconfig: plane.kubeconfigPath };
     byToken = await runGateway(cluster, { auth: ['token'], secretData: 'live' });
     const own = await proxies.issue({ names: ['IP:127.0.0.1'], commonName: 'gateway' });
     byProxy = await runGateway(cluster, {
-      ...{ auth: ['proxy'], proxyClientCa: proxyCa, secretData: 'live' },
+      ...{ auth: ['proxy'], proxyClientCa: proxyCa, secretData: 'live', impersonate: 'classic' },
       ...{ tlsCert: file('gateway.crt', own.cert), tlsKey: file('gateway.key', own.key) },
     });
     agent = new Agent({ connect: { ca: plane.caPem() } });

@@ -1,63 +1,27 @@
 /** Rights that an API server decides: SubjectAccessReviews of a server of the test, over a store. */
 import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../src/access/caller.ts';
-import type { Rights } from '../../src/access/rights.ts';
 import { isVisible, type RowIdentity, type Scope, type Scopes } from '../../src/access/scope.ts';
 import { AccessReviews } from '../../src/auth/rights/access-reviews.ts';
 import { DeletedNamespaces } from '../../src/auth/rights/deleted-namespaces.ts';
 import { type GrantedRights, ReviewedRights } from '../../src/auth/rights/reviewed-rights.ts';
 import { RightsCheck } from '../../src/auth/rights/rights-check.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { codeOf, PortolanError } from '../../src/base/errors.ts';
+import { codeOf } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { must } from '../../src/base/must.ts';
+import { beginOperation } from '../../src/operation/operation.ts';
+import { requireVisible, withSettledRights } from '../../src/operation/require-visible.ts';
 import { engineFixture, made } from '../kit/engine-fixture.ts';
 import { eventually } from '../kit/eventually.ts';
 import { widget, widgets } from '../kit/graphql-world.ts';
 import { ManualClock } from '../kit/manual-clock.ts';
+import { type Asked, alice, reviewedAlice, server } from '../kit/reviewed-alice.ts';
 import { describeSimulatedKinds } from '../kit/simulated-kinds.ts';
 import { callerOf, userOf } from '../kit/user.ts';
 
-interface Asked {
-  readonly verb: string;
-  readonly resource: string;
-  readonly namespace: string;
-  readonly name: string;
-}
-
-const alice = callerOf('alice', ['devs']);
-
-/** An API server that allows what `allows` says. */
-function server(allows: (asked: Asked) => boolean | 'down') {
-  const asked: Asked[] = [];
-  const client = {
-    async post<T>(_path: string, body: unknown): Promise<T> {
-      const { resourceAttributes } = (body as { spec: { resourceAttributes: Asked } }).spec;
-      asked.push(resourceAttributes);
-      const allowed = allows(resourceAttributes);
-      if (allowed === 'down') throw new PortolanError('UPSTREAM_UNAVAILABLE', 'down');
-      return { status: { allowed } } as T;
-    },
-  };
-  return { asked, clients: new Map([['east', client]]) };
-}
-
 async function world(allows: (asked: Asked) => boolean | 'down') {
-  const clock = new ManualClock();
-  const { asked, clients } = server(allows);
-  const reviews = new AccessReviews({ clients, clock, log: silentLogger });
-  const reviewed = new ReviewedRights({ granted: null, reviews, clock, check: null, clusters: ['east'], served: 1 });
-  // Every caller of the fixture is alice.
-  const rights: Rights = {
-    now: () => reviewed.now(alice),
-    at: (lease) => reviewed.at(lease, alice),
-    after: (place) => reviewed.after(place, alice),
-    statement: null,
-    isCurrent: () => true,
-    pending: (_caller, scopes) => reviewed.pending(alice, scopes),
-    allows: (_caller, cluster, request) => reviewed.allows(alice, cluster, request),
-    whoCan: () => null,
-  };
+  const { clock, asked, reviews, reviewed, rights } = reviewedAlice(allows);
   const fixture = engineFixture({ engine: { rights } });
   await fixture.declare(widget());
   await fixture.sync(widgets, [made({ name: 'x', namespace: 'a' }), made({ name: 'y', namespace: 'b' })]);
@@ -77,6 +41,20 @@ async function world(allows: (asked: Asked) => boolean | 'down') {
   };
   return { clock, asked, names, query, reviewed, reviews, fixture };
 }
+
+test('an operation that is executed once reads with the rights that its reads have asked for', async () => {
+  const { fixture, asked } = await world(({ verb, namespace }) => verb === 'list' && namespace === 'a');
+  const operation = beginOperation(fixture.engine.source, alice);
+  const read = (namespace: string): Promise<void> =>
+    operation.read(async (_lease, view) => requireVisible(view, [widgets], { kind: 'namespaces', in: [namespace] }));
+  await expect(read('a')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  await expect(withSettledRights(operation, () => read('a'))).resolves.toBeUndefined();
+  await expect(withSettledRights(operation, () => read('b'))).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  const before = asked.length;
+  await expect(withSettledRights(operation, () => read('b'))).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  expect(asked.length).toBe(before);
+  operation.end();
+});
 
 test('a right to the whole cluster shows all rows', async () => {
   const { names } = await world(({ namespace }) => namespace === '');

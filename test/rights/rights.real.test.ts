@@ -317,7 +317,7 @@ describeOn([mainServer, oldServer], 'rights at a real API server', { timeout: 18
     );
   });
 
-  test('with --secret-data live and a proxy, the account may impersonate callers', async () => {
+  test('with --impersonate classic, the account may impersonate callers', async () => {
     const sent = async (name: string): Promise<unknown> => {
       const clients = new CallerClients([await connect({ kubeconfig, env: {}, name: 'test' })]);
       const user = { name, groups: ['devs', 'system:authenticated'] };
@@ -327,7 +327,7 @@ describeOn([mainServer, oldServer], 'rights at a real API server', { timeout: 18
         .catch((error: unknown) => String(error))
         .finally(() => clients.close());
     };
-    await apply(await printed({ auth: ['proxy'], secretData: 'live' }));
+    await apply(await printed({ auth: ['proxy'], impersonate: 'classic' }));
     expect(await sent('kim')).toContain('"kim" cannot list');
     expect(await sent('system:serviceaccount:team-a:robot')).toContain('team-a:robot" cannot list');
     await apply(await printed({ auth: ['token'] }));

@@ -136,6 +136,14 @@ describe('portolan rbac', () => {
     `);
   });
 
+  test('names are texts for kubectl, which reads YAML 1.1', async () => {
+    const text = await printed({ kinds: ['pods'], serviceAccount: 'yes/off', name: 'on' });
+    const [role, binding] = parseAllDocuments(text, { version: '1.1' }).map((document) => document.toJS());
+    expect(role.metadata).toEqual({ name: 'on' });
+    expect(binding.roleRef.name).toBe('on');
+    expect(binding.subjects).toEqual([{ kind: 'ServiceAccount', namespace: 'yes', name: 'off' }]);
+  });
+
   test('with --auth has the roles and bindings, whatever --kinds says', async () => {
     const [role] = manifestsIn(await printed({ kinds: ['pods'], auth: ['token'] }));
     expect(role.rules).toContainEqual({
@@ -167,13 +175,21 @@ describe('portolan rbac', () => {
     expect(await printed({ kinds: ['pods'], auth: ['proxy'] })).not.toContain('tokenreviews');
   });
 
-  test('callers whom a proxy names are impersonated for the data of Secrets, where they are the same users', async () => {
+  test.each([
+    ['classic', '[impersonate]'],
+    ['constrained', '[impersonate:user-info]'],
+  ])('%s impersonation is printed where the callers are the same users', async (impersonate, verbs) => {
     const impersonates = async (flags: object): Promise<boolean> =>
-      (await printed({ kinds: ['pods'], auth: ['proxy'], ...flags })).includes('[impersonate]');
-    expect(await impersonates({ secretData: 'live' })).toBe(true);
+      (await printed({ kinds: ['pods'], auth: ['proxy'], ...flags })).includes(verbs);
+    expect(await impersonates({ impersonate })).toBe(true);
     expect(await impersonates({})).toBe(false);
-    expect(await impersonates({ secretData: 'live', authCluster: 'another' })).toBe(false);
-    expect(await impersonates({ secretData: 'live', authCluster: 'another', sameUsers: true })).toBe(true);
+    expect(await impersonates({ impersonate, authCluster: 'another' })).toBe(false);
+    expect(await impersonates({ impersonate, authCluster: 'another', sameUsers: true })).toBe(true);
+  });
+
+  test('callers who have no token need impersonation for the data of Secrets', async () => {
+    const refused = printed({ kinds: ['pods'], auth: ['proxy'], secretData: 'live' });
+    await expect(refused).rejects.toThrow(/--impersonate constrained/);
   });
 
   test.each([

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Agent, fetch as fetchVia } from 'undici';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { auditedBy } from '../kit/audit-events.ts';
 import { createCertificateAuthority } from '../kit/certificates.ts';
 import { type ControlPlane, startControlPlane } from '../kit/control-plane.ts';
 import { eventually } from '../kit/eventually.ts';
@@ -29,14 +30,9 @@ describeOn([mainServer], 'the data of Secrets of a real cluster', { timeout: 60_
   const data = join(sharedDirectory('secret-data-real'), 'portolan.db');
 
   beforeAll(async () => {
-    plane = await startControlPlane({ server });
-    const users = ['alice', 'bob', 'carol'];
-    plane.setTokens(users.map((user) => ({ token: `token-of-${user}`, user, groups: [] })));
+    const users = ['alice', 'bob', 'carol'].map((user) => ({ token: `token-of-${user}`, user, groups: [] }));
+    plane = await startControlPlane({ server, users, apiServer: auditedBy(policy) });
     auditLog = join(plane.dir, 'audit.log');
-    const policyFile = join(plane.dir, 'audit-policy.json');
-    writeFileSync(policyFile, JSON.stringify(policy));
-    await plane.killApiServer('SIGTERM');
-    await plane.startApiServer({ audit: { policyFile, logFile: auditLog } });
     for (const { path, body } of secretWorld) {
       await plane.kubectl(['create', '--raw', path, '-f', '-'], JSON.stringify(body));
     }
@@ -110,6 +106,7 @@ describeOn([mainServer], 'the data of Secrets of a real cluster', { timeout: 60_
     };
     const proxied = await startGatewayProcess([
       ...['--kubeconfig', plane.kubeconfigPath, '--secret-data', 'live', '--kinds', 'secrets'],
+      ...['--impersonate', 'classic'],
       ...['--tls-cert', file('tls.crt', own.cert), '--tls-key', file('tls.key', own.key)],
       ...['--auth', 'proxy', '--proxy-client-ca', file('proxies.crt', authority.ca)],
     ]);

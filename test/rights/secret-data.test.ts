@@ -56,7 +56,7 @@ beforeAll(async () => {
   ]);
   for (const sim of [east, west]) for (const manifest of secretWorld) await apply(sim, manifest);
   for (const name of ['broken', 'gone', 'rejected']) await apply(east, secretManifest(name));
-  toEast = await startRecordingProxy(east.url, ({ url }, response) => {
+  toEast = await startRecordingProxy({ url: east.url }, ({ url }, response) => {
     if (oneSecret.test(url ?? '')) {
       inFlight += 1;
       mostInFlight = Math.max(mostInFlight, inFlight);
@@ -70,7 +70,7 @@ beforeAll(async () => {
     if (name === 'gone') sendStatus(response, 404, 'NotFound', 'no');
     return name !== undefined;
   });
-  toWest = await startRecordingProxy(west.url);
+  toWest = await startRecordingProxy({ url: west.url });
   const contexts = { east: toEast.url, west: toWest.url };
   const config = {
     apiVersion: 'v1',

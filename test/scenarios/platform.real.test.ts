@@ -198,7 +198,7 @@ describeOn([mainServer], 'a platform of custom resources', suite, (server) => {
       { name: 'replicas', type: { name: 'Int64' } },
     ]);
     expect(storage?.fields).toEqual([
-      { name: 'accessModes', type: { name: null, ofType: { name: null, ofType: { name: 'String' } } } },
+      { name: 'accessModes', type: { name: null, ofType: { name: 'String', ofType: null } } },
       { name: 'class', type: { name: 'String', ofType: null } },
       { name: 'size', type: { name: 'String', ofType: null } },
     ]);

@@ -1,33 +1,50 @@
 /** The playground's example operations, as typed documents, against the demo world: each one returns data. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse, print } from 'graphql';
-import { expect, test } from 'vitest';
+import { createClient } from 'graphql-sse';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { must } from '../../src/base/must.ts';
 import {
   AppInstancesDocument,
   ApplicationsDocument,
+  BreakApplicationDocument,
+  type BreakApplicationMutation,
+  CarryOutScaleDocument,
+  type CarryOutScaleMutation,
   CloudManagersDocument,
+  DeleteApplicationDocument,
+  type DeleteApplicationMutation,
   DeploymentsAndPodsDocument,
   FilterMenuDocument,
+  FollowLogsDocument,
+  type FollowLogsSubscription,
   FooTreeDocument,
   NewestPodsDocument,
   NodeLoadDocument,
   type NodeLoadQuery,
+  PlanScaleDocument,
+  type PlanScaleMutation,
   PodsByNodeDocument,
   ResourcesDocument,
+  SubmitApplicationDocument,
+  type SubmitApplicationMutation,
   TemplatesInUseDocument,
   type TypedDocumentString,
   WaitingPodsDocument,
   type WaitingPodsQuery,
+  WatchApplicationDocument,
+  type WatchApplicationQuery,
   WatchPodsDocument,
   type WatchPodsSubscription,
+  WatchScaleDocument,
+  type WatchScaleQuery,
   WhatUsesItDocument,
   WorkloadsDocument,
 } from '../generated/graphql.ts';
 import { demoGateway } from '../kit/demo-gateway.ts';
 import { eventually } from '../kit/eventually.ts';
-import { data, subscribe } from '../kit/graphql-client.ts';
-import { exampleTitles } from '../kit/playground-examples.ts';
+import { ask, data, subscribe } from '../kit/graphql-client.ts';
+import { exampleTitles, writeTitles } from '../kit/playground-examples.ts';
 import { blocksOf, readPage } from '../kit/written-page.ts';
 
 const gateway = demoGateway({ pods: 300, churn: true });
@@ -271,10 +288,108 @@ test('Templates in use: a join back over custom kinds, and groups through a rela
   expect(groups.map(({ keys: [engine] }) => engine)).toContain('helm');
 });
 
+describe('of a gateway that writes', () => {
+  const writing = demoGateway({ pods: 200, churn: false }, { readOnly: 'false' });
+
+  test('the logs of the Pods that are not healthy are followed', async () => {
+    const headers = { authorization: `Bearer ${new URL(writing.page).hash.replace('#token=', '')}` };
+    const client = createClient({ url: writing.url, headers, retryAttempts: 0 });
+    onTestFinished(() => client.dispose());
+    const query = FollowLogsDocument.toString();
+    const pods = new Set<string>();
+    let lines = 0;
+    for await (const { data: found, errors } of client.iterate<FollowLogsSubscription>({ query })) {
+      expect(errors).toBeUndefined();
+      for (const { pod, text } of found?.logs.lines ?? []) {
+        expect(text).not.toBe('');
+        pods.add(pod);
+        lines += 1;
+      }
+      if (lines > 30 && pods.size > 1) break;
+    }
+    expect([...pods].some((pod) => pod.startsWith('ledger-'))).toBe(true);
+  });
+
+  test('a scale is planned and carried out, and a live query shows it', async () => {
+    const replicas = subscribe(
+      writing.url,
+      WatchScaleDocument.toString(),
+      {},
+      ({ deployment }) => (deployment as WatchScaleQuery['deployment'])?.spec?.replicas,
+    );
+    onTestFinished(() => replicas.stop());
+    const authorization = `Bearer ${new URL(writing.page).hash.replace('#token=', '')}`;
+    await replicas.until((seen) => seen.length > 0);
+    const plan = await ask<PlanScaleMutation>(writing.url, PlanScaleDocument.toString(), {}, { authorization });
+    const { planId, items } = must(plan.data, 'a plan').scale;
+    expect(items).toMatchObject([
+      { result: 'CHANGED', changes: [{ path: 'spec.replicas', before: 1, after: 3 }], errors: [] },
+    ]);
+    expect(replicas.messages).toEqual([1]);
+    const done = await ask<CarryOutScaleMutation>(
+      writing.url,
+      CarryOutScaleDocument.toString(),
+      { plan: planId },
+      { authorization },
+    );
+    expect(done.data?.scale).toEqual({
+      complete: true,
+      items: [{ result: 'CHANGED', seen: true, errors: [] }],
+    });
+    expect((await replicas.until((seen) => seen.includes(3))).at(-1)).toBe(3);
+  });
+
+  test('an application is created, broken, seen, repaired and deleted as one', async () => {
+    const headers = { authorization: `Bearer ${new URL(writing.page).hash.replace('#token=', '')}` };
+    const mutate = async <T>(document: TypedDocumentString<T, Record<string, never>>): Promise<T> =>
+      must((await ask<T>(writing.url, document.toString(), {}, headers)).data, 'the mutation answers');
+    const submit = async () => (await mutate<SubmitApplicationMutation>(SubmitApplicationDocument)).applySet;
+    const application = subscribe(
+      writing.url,
+      WatchApplicationDocument.toString(),
+      {},
+      ({ sets }) => (sets as NonNullable<WatchApplicationQuery['sets']>).nodes,
+    );
+    onTestFinished(() => application.stop());
+    expect(await application.until((seen) => seen.length > 0)).toEqual([[]]);
+    const healths = () => application.messages.map(([set]) => set?.setHealth.status ?? null);
+
+    const created = ['CREATED', 'CREATED', 'CREATED', 'CREATED', 'CREATED'];
+    expect((await submit()).items.map(({ result }) => result)).toEqual(created);
+    const [running] = must((await application.until(() => healths().at(-1) === 'Current')).at(-1), 'a message');
+    expect(running?.members.map(({ kind, state }) => `${kind} ${state}`)).toEqual([
+      'Secret PRESENT',
+      'Service PRESENT',
+      'StatefulSet PRESENT',
+      'Deployment PRESENT',
+    ]);
+
+    const { items } = (await mutate<BreakApplicationMutation>(BreakApplicationDocument)).apply;
+    expect(items).toMatchObject([{ result: 'CHANGED', errors: [] }]);
+    const [broken] = must((await application.until(() => healths().at(-1) === 'Failed')).at(-1), 'a message');
+    expect(broken?.setHealth.reason).toBe('ContainerCrashLooping');
+    const ofMembers = broken?.members.map(({ object }) => object?.health.status);
+    expect(ofMembers).toEqual(['Current', 'Current', 'Current', 'Failed']);
+
+    const repaired = await submit();
+    expect(repaired.items.map(({ result }) => result).slice(0, 4)).toEqual([
+      'UNCHANGED',
+      'UNCHANGED',
+      'UNCHANGED',
+      'CHANGED',
+    ]);
+    await application.until(() => healths().at(-1) === 'Current');
+
+    const { deleteSet } = await mutate<DeleteApplicationMutation>(DeleteApplicationDocument);
+    expect(deleteSet.complete).toBe(true);
+    await application.until((seen) => seen.at(-1)?.length === 0);
+  });
+});
+
 test('every example has a test here', () => {
   const names = readdirSync(new URL('../../schema/operations/', import.meta.url)).map((file) => {
     const text = readFileSync(new URL(`../../schema/operations/${file}`, import.meta.url), 'utf8');
-    return must(/^(?:query|subscription) (\w+)/m.exec(text)?.[1], `${file} names its operation`);
+    return must(/^(?:query|subscription|mutation) (\w+)/m.exec(text)?.[1], `${file} names its operation`);
   });
-  expect(names).toEqual(exampleTitles);
+  expect(names).toEqual([...exampleTitles, ...writeTitles]);
 });

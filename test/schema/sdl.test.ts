@@ -19,6 +19,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { assembleCatalog } from '../../src/catalog/assemble.ts';
 import { buildGeneration } from '../../src/graphql/schema/build-generation.ts';
 import { runCommand } from '../kit/command-process.ts';
+import { eventually } from '../kit/eventually.ts';
 import { startDemoProcess } from '../kit/gateway-process.ts';
 import { data } from '../kit/graphql-client.ts';
 import { describeSimulatedKinds } from '../kit/simulated-kinds.ts';
@@ -74,8 +75,12 @@ test('`schema --demo` prints what a started demo serves: schema/demo.graphql, wi
     inputValueDeprecation: true,
     oneOf: true,
   });
-  const served = buildClientSchema(await data<IntrospectionQuery & Record<string, unknown>>(demo.url, asked));
   const inOrder = (schema: GraphQLSchema): readonly string[] =>
     printSchema(lexicographicSortSchema(schema)).split('\n');
-  expect(inOrder(served)).toEqual(inOrder(buildSchema(printed.out)));
+  const expected = inOrder(buildSchema(printed.out));
+  // Kinds join the schema as they are discovered.
+  await eventually(async () => {
+    const served = await data<IntrospectionQuery & Record<string, unknown>>(demo.url, asked);
+    expect(inOrder(buildClientSchema(served))).toEqual(expected);
+  });
 });

@@ -1,28 +1,28 @@
 /**
- * The caller's bearer token. It is kept in the session storage, which belongs to one tab and outlives a reload. Never: in the local
+ * A bearer token: that of the caller, or that of a gateway's start. It is kept in the session storage, which belongs to one tab and outlives a reload. Never: in the local
  * storage, in the URL, or in what GraphiQL keeps.
  */
 
-const key = 'portolan token';
-
 export class CallerToken {
   readonly #storage: globalThis.Storage;
+  readonly #key: string;
 
   /** @param storage the session storage. */
-  constructor(storage: globalThis.Storage) {
+  constructor(storage: globalThis.Storage, key = 'portolan token') {
     this.#storage = storage;
+    this.#key = key;
   }
 
   get text(): string | null {
-    return this.#storage.getItem(key);
+    return this.#storage.getItem(this.#key);
   }
 
   keep(token: string): void {
-    this.#storage.setItem(key, token);
+    this.#storage.setItem(this.#key, token);
   }
 
   forget(): void {
-    this.#storage.removeItem(key);
+    this.#storage.removeItem(this.#key);
   }
 }
 

@@ -44,9 +44,6 @@ export interface Caller {
   refused(message: string): void;
 }
 
-/** The caller of a gateway without authentication. */
-export const anybody: Caller = { authorization: () => null, refused() {} };
-
 /** Close code of a WebSocket whose caller is refused. */
 const forbidden = 4403;
 

@@ -21,11 +21,13 @@ import { answerPlugin } from './panels/answer-panel.ts';
 import { examplesPlugin, examplesTitle } from './panels/examples-plugin.ts';
 import { explorerPlugin } from './panels/explorer-plugin.ts';
 import { LastAnswer } from './panels/last-answer.ts';
+import { manifestPlugin } from './panels/manifest-plugin.ts';
 import { ProfileChoice } from './panels/profile-choice.ts';
 import { PathCompletion } from './path-completion.ts';
 
 declare global {
   function portolanPart(name: 'explorer.js'): Promise<typeof import('./parts/explorer.ts')>;
+  function portolanPart(name: 'manifest.js'): Promise<typeof import('./parts/manifest.ts')>;
   var portolanPackages: Readonly<Record<string, unknown>>;
 }
 
@@ -47,7 +49,11 @@ globalThis.portolanPackages = {
 
 const { createElement: h, useEffect } = react;
 
-const workers: Readonly<Record<string, string>> = { json: 'json-worker.js', graphql: 'graphql-worker.js' };
+const workers: Readonly<Record<string, string>> = {
+  json: 'json-worker.js',
+  graphql: 'graphql-worker.js',
+  yaml: 'yaml-worker.js',
+};
 
 /** A window of this width has room for the list of examples beside both editors. */
 const wide = 1200;
@@ -57,7 +63,7 @@ export function showGraphiql(root: Element, endpoint: string, caller: Caller, op
   const { examples, keptFor, profiles, explain, authenticates } = options;
   const isShown = Promise.withResolvers<void>();
   // On a slow line the editor takes seconds, and must not delay the interface.
-  globalThis.portolanPart = async (name) => {
+  globalThis.portolanPart = async (name: string) => {
     await isShown.promise;
     return import(`${endpoint}?playground=${name}`).catch((error: unknown) => {
       const message = 'A part of the page could not be loaded from the gateway. Load the page again.';
@@ -108,7 +114,13 @@ export function showGraphiql(root: Element, endpoint: string, caller: Caller, op
   const props: GraphiQLProps = {
     // GraphiQL passes an observer to `subscribe`. Its type has other forms too.
     fetcher: last.watching(fetcher) as GraphiQLProps['fetcher'],
-    plugins: [examplesPlugin(examples), explorerPlugin, HISTORY_PLUGIN, answerPlugin(last, explain)],
+    plugins: [
+      examplesPlugin(examples),
+      explorerPlugin,
+      manifestPlugin(fetcher),
+      HISTORY_PLUGIN,
+      answerPlugin(last, explain),
+    ],
     ...(isFirstVisit && innerWidth >= wide ? { visiblePlugin: examplesTitle } : {}),
     storage,
     // Headers may have credentials.
@@ -124,6 +136,6 @@ export function showGraphiql(root: Element, endpoint: string, caller: Caller, op
     },
     onSchemaChange: (schema) => completion.setSchema(schema),
   };
-  const bar = h(AnswerBar, { last, endpoint, authenticates });
+  const bar = h(AnswerBar, { last, endpoint, authenticates: authenticates || caller.authorization() !== null });
   createRoot(root).render(h(GraphiQL, props, h(GraphiQL.Logo, null, h(Title)), h(GraphiQL.Footer, null, bar)));
 }

@@ -1,9 +1,9 @@
 /** The module of the page itself. It asks for the caller, then loads GraphiQL. */
 import { CallerAccess } from './caller-access.ts';
 import { element } from './element.ts';
-import { anybody } from './fetcher.ts';
 import { messageOf } from './post.ts';
 import type { PageOptions } from './show-graphiql.ts';
+import { localCaller } from './start-token.ts';
 
 /** Of the gateway. The parts of the page (src/server/playground/parts.ts) have it too, whatever a proxy made of its path. */
 const endpoint = new URL(location.pathname, location.href).href;
@@ -23,7 +23,7 @@ async function start(): Promise<void> {
   root.before(progress);
   try {
     const [{ showGraphiql }] = await Promise.all([loadModule(), loadStyles()]);
-    showGraphiql(root, endpoint, access ?? anybody, { ...options, keptFor });
+    showGraphiql(root, endpoint, access ?? localCaller(location, history, sessionStorage), { ...options, keptFor });
     progress.remove();
   } catch (error) {
     progress.textContent = messageOf(error);

@@ -17,6 +17,12 @@
 {{- if ne (has "certificate" $auth) (not (empty .Values.tls.clientCa.secret)) }}{{ fail "config.auth certificate and tls.clientCa.secret need each other." }}{{ end -}}
 {{- if ne (has "proxy" $auth) (not (empty .Values.tls.proxyClientCa.secret)) }}{{ fail "config.auth proxy and tls.proxyClientCa.secret need each other." }}{{ end -}}
 {{- if and (eq $config.secretData "live") (not $callers) }}{{ fail "config.secretData live needs callers with credentials: set config.auth." }}{{ end -}}
+{{- $impersonates := or (eq $config.impersonate "classic") (eq $config.impersonate "constrained") -}}
+{{- if and $impersonates (not $callers) }}{{ fail "config.impersonate needs callers with credentials: set config.auth." }}{{ end -}}
+{{- if and (eq $config.secretData "live") $callers (not (has "token" $callers)) (not $impersonates) -}}
+{{-   fail "config.secretData live sends requests in the name of callers who have no token: set config.impersonate to constrained, or to classic for API servers before 1.36." -}}
+{{- end -}}
+{{- if and (eq (toString $config.readOnly) "false") (not $callers) }}{{ fail "config.readOnly false needs to know who writes: set config.auth." }}{{ end -}}
 {{- if and $config.context (not .Values.kubeconfig.secret) }}{{ fail "config.context names contexts of a kubeconfig: set kubeconfig.secret." }}{{ end -}}
 {{- if and $callers (gt (len (default list $config.context)) 1) (not $config.authCluster) -}}
 {{-   fail "config.context names several clusters: set config.authCluster to the one that knows the callers." -}}
@@ -36,6 +42,23 @@
 {{-   end -}}
 {{-   if and .rules $config.namespaces -}}
 {{-     fail "rbac.rules is one ClusterRole, and config.namespaces needs Roles: set rbac.create to false and apply what portolan rbac --namespaces prints." -}}
+{{-   end -}}
+{{- end -}}
+{{- with .Values.aggregate -}}
+{{-   if .enabled -}}
+{{-     if not $callers }}{{ fail "aggregate shows each caller what the rights of the caller allow: set config.auth." }}{{ end -}}
+{{-     if $.Values.kubeconfig.secret }}{{ fail "aggregate serves the cluster of the release with an account of its own: leave out kubeconfig.secret, or aggregate." }}{{ end -}}
+{{-     if and $.Values.rbac.rules (not (regexMatch "shadowrecords|\\*" (toJson $.Values.rbac.rules))) }}{{ fail "aggregate reads ShadowRecords: add list and watch of shadowrecords in portolan.dev to rbac.rules." }}{{ end -}}
+{{-     $records := dict "group" "portolan.dev" "plural" "shadowrecords" "kind" "ShadowRecord" -}}
+{{-     if not (include "portolan.selects" (list $records (dict "exclude" $config.exclude))) }}{{ fail "aggregate reads ShadowRecords: leave them out of config.exclude." }}{{ end -}}
+{{-     with .certificates -}}
+{{-       if ne (eq .from "secret") (not (empty .secret)) }}{{ fail "aggregate.certificates.from secret and aggregate.certificates.secret need each other." }}{{ end -}}
+{{-       if and .caBundle (ne .from "secret") }}{{ fail "aggregate.certificates.caBundle is for aggregate.certificates.from secret: others set it themselves." }}{{ end -}}
+{{-       if and .issuerRef (ne .from "certManager") }}{{ fail "aggregate.certificates.issuerRef is for aggregate.certificates.from certManager." }}{{ end -}}
+{{-     end -}}
+{{-     if and (eq .policy.records "anybody") (or .policy.recordWriters.users .policy.recordWriters.groups) -}}
+{{-       fail "aggregate.policy.recordWriters names who may write ShadowRecords: set aggregate.policy.records to named." -}}
+{{-     end -}}
 {{-   end -}}
 {{- end -}}
 {{- with .Values.podDisruptionBudget -}}

@@ -11,6 +11,7 @@
 {{-   if .clientCa.secret }}{{ $_ := set $config "clientCa" (printf "/etc/portolan-client-ca/%s" .clientCa.key) }}{{ end -}}
 {{-   if .proxyClientCa.secret }}{{ $_ := set $config "proxyClientCa" (printf "/etc/portolan-proxy-ca/%s" .proxyClientCa.key) }}{{ end -}}
 {{- end -}}
+{{- with .Values.planKey }}{{ if .secret }}{{ $_ := set $config "planKeyFile" (printf "/etc/portolan-plan-key/%s" .key) }}{{ end }}{{ end -}}
 {{- if and .Values.abstractKinds.objects (not $config.abstractKindObjects) }}{{ $_ := set $config "abstractKindObjects" (list "*") }}{{ end -}}
 {{- if .Values.kubeconfig.secret -}}
 {{-   $_ := set $config "kubeconfig" (printf "/etc/portolan-clusters/%s" .Values.kubeconfig.key) -}}
@@ -24,6 +25,9 @@
 {{-   if $kinds }}{{ $_ := set $config "kinds" $kinds }}{{ end -}}
 {{-   $exclude := concat (default list $config.exclude) (include "portolan.notGranted" $rules | fromYamlArray) -}}
 {{-   if $exclude }}{{ $_ := set $config "exclude" $exclude }}{{ end -}}
+{{- end -}}
+{{- if and .Values.aggregate.enabled .Values.config.kinds (not (has "*" .Values.config.kinds)) -}}
+{{-   $_ := set $config "kinds" (append $config.kinds "shadowrecords.portolan.dev" | uniq) -}}
 {{- end -}}
 {{- $config | toYaml -}}
 {{- end -}}

@@ -14,6 +14,12 @@ app.kubernetes.io/name: {{ include "portolan.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{- /* Of the aggregated API server. The Service of the gateway must not select its Pods. */ -}}
+{{- define "portolan.aggregateSelectorLabels" -}}
+app.kubernetes.io/name: {{ include "portolan.name" . }}-aggregate
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
 {{- define "portolan.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{ include "portolan.selectorLabels" . }}
@@ -40,6 +46,38 @@ labels:
 {{- default (ternary (include "portolan.fullname" .) "default" .Values.serviceAccount.create) .Values.serviceAccount.name -}}
 {{- end -}}
 
+{{- /* Name of the objects of the aggregated API server, its account among them. */ -}}
+{{- define "portolan.aggregateName" -}}
+{{- include "portolan.fullname" . }}-aggregate
+{{- end -}}
+
+{{- define "portolan.aggregateLabels" -}}
+{{- merge (include "portolan.aggregateSelectorLabels" . | fromYaml) (include "portolan.labels" . | fromYaml) | toYaml -}}
+{{- end -}}
+
+{{- define "portolan.aggregateMetadata" -}}
+name: {{ include "portolan.aggregateName" . }}
+namespace: {{ .Release.Namespace }}
+labels:
+  {{- include "portolan.aggregateLabels" . | nindent 2 }}
+{{- end -}}
+
+{{- /* The user that its account is. */ -}}
+{{- define "portolan.aggregateUser" -}}
+system:serviceaccount:{{ .Release.Namespace }}:{{ include "portolan.aggregateName" . }}
+{{- end -}}
+
+{{- define "portolan.apiServiceName" -}}
+{{ .Values.aggregate.version }}.{{ .Values.aggregate.group }}
+{{- end -}}
+
+{{- /* The Secret with the certificate; empty where Portolan makes it. */ -}}
+{{- define "portolan.aggregateSecret" -}}
+{{- with .Values.aggregate.certificates -}}
+{{- if eq .from "secret" }}{{ .secret }}{{ else if eq .from "certManager" }}{{ include "portolan.aggregateName" $ }}-tls{{ end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "portolan.image" -}}
 {{- with .Values.image -}}
 {{- if .digest -}}{{ .repository }}@{{ .digest }}{{- else -}}{{ .repository }}:{{ default $.Chart.AppVersion .tag }}{{- end -}}
@@ -57,7 +95,7 @@ labels:
 
 {{- /* Volumes of Secrets: `name: Secret`, mounted at /etc/portolan-name. */ -}}
 {{- define "portolan.secretVolumes" -}}
-{{- $secrets := dict "tls" .Values.tls.secret "client-ca" .Values.tls.clientCa.secret "proxy-ca" .Values.tls.proxyClientCa.secret "clusters" .Values.kubeconfig.secret -}}
+{{- $secrets := dict "tls" .Values.tls.secret "client-ca" .Values.tls.clientCa.secret "proxy-ca" .Values.tls.proxyClientCa.secret "clusters" .Values.kubeconfig.secret "plan-key" .Values.planKey.secret -}}
 {{- range $name, $secret := $secrets }}
 {{- if $secret }}
 {{ $name }}: {{ $secret }}

@@ -31,6 +31,9 @@ YAML with `cluster` (rules of the ClusterRole), `namespaced` (rules of the Role 
 {{- if or .Values.abstractKinds.objects $config.abstractKindObjects -}}
 {{-   $kinds = append $kinds (dict "group" "portolan.dev" "plural" "abstractkinds" "kind" "AbstractKind" "watch" true "mayBeCustom" true) -}}
 {{- end -}}
+{{- if or .Values.sets.definition .Values.aggregate.enabled -}}
+{{-   $kinds = append $kinds (dict "group" "portolan.dev" "plural" "shadowrecords" "kind" "ShadowRecord" "namespaced" true "watch" true "mayBeCustom" true) -}}
+{{- end -}}
 {{- $groups := $rbac.customResources.groups -}}
 {{- if and $rbac.customResources.lookup (not $rbac.wildcards) -}}
 {{-   range (lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "").items -}}
@@ -66,7 +69,8 @@ YAML with `cluster` (rules of the ClusterRole), `namespaced` (rules of the Role 
 {{- if $asksServer }}{{ $inCluster = concat $inCluster $known.rules.accessReviews }}{{ end -}}
 {{- $inCluster = concat $inCluster $known.rules.paths -}}
 {{- $impersonation := list -}}
-{{- if and (eq $config.secretData "live") (without $callers "token") }}{{ $impersonation = $known.rules.impersonation }}{{ end -}}
+{{- if eq $config.impersonate "classic" }}{{ $impersonation = $known.rules.impersonation }}{{ end -}}
+{{- if eq $config.impersonate "constrained" }}{{ $impersonation = $known.rules.constrainedImpersonation }}{{ end -}}
 {{- if $rbac.rules -}}
 {{-   dict "cluster" $rbac.rules "namespaced" list "impersonation" list | toYaml -}}
 {{- else -}}

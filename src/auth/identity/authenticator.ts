@@ -43,7 +43,7 @@ export function presentedBy(
   { tokens, proxies, certificates }: AuthenticatorOptions,
   credentials: Credentials,
 ): Presented {
-  const proxied = proxiedCaller(credentials, proxies ?? []);
+  const proxied = proxiedCaller(credentials, { names: proxies ?? [] });
   if (proxied !== null && proxies !== null) return { type: 'named', caller: proxied };
   const token = bearerToken(credentials);
   if (token !== null && tokens !== null) return { type: 'token', token };

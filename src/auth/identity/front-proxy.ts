@@ -7,37 +7,63 @@
  *   X-Remote-Group: admins
  *   X-Remote-Extra-Example.com%2fScopes: read     extra { "example.com/scopes": ["read"] }
  *
- * Source: the request header authenticator of Kubernetes (k8s.io/apiserver/pkg/authentication/request/headerrequest). Without the
- * certificate, these headers are refused: anybody could send them. Names are UTF-8, and empty ones are refused. A value of extra may be empty.
+ * Source: the request header authenticator of Kubernetes (k8s.io/apiserver/pkg/authentication/request/headerrequest), and the group adder
+ * beside it: a user whom the proxy has not authenticated is no member of system:authenticated. Without the certificate, these headers are
+ * refused: anybody could send them. Names are UTF-8, and empty ones are refused. A value of extra may be empty.
  */
 import type { Caller, ClientCertificate, Credentials, Extra, UserInfo } from '../../access/caller.ts';
 import { PortolanError } from '../../base/errors.ts';
 
 /** Each authenticated user is a member. */
 export const authenticatedGroup = 'system:authenticated';
+const unauthenticatedGroup = 'system:unauthenticated';
+const anonymous = 'system:anonymous';
 
-const userHeader = 'x-remote-user';
-const groupHeader = 'x-remote-group';
-const uidHeader = 'x-remote-uid';
-const extraHeader = 'x-remote-extra-';
+/** The headers in which a proxy names the user, in lower case. The first header of `user` and `uid` that a request has counts. */
+interface ProxyHeaders {
+  readonly user: readonly string[];
+  readonly uid: readonly string[];
+  readonly group: readonly string[];
+  /** What the names of headers of extra begin with. */
+  readonly extra: readonly string[];
+}
+
+/** The proxies that may name callers. */
+export interface TrustedProxies {
+  /** The common names of their certificates; empty for any that the authority signed. */
+  readonly names: readonly string[];
+  /** Default: X-Remote-User, X-Remote-Uid, X-Remote-Group and X-Remote-Extra-. */
+  readonly headers?: ProxyHeaders;
+  /** Where their authority is configured, for messages. Default: --proxy-client-ca. */
+  readonly authority?: string;
+}
+
+const xRemote: ProxyHeaders = {
+  user: ['x-remote-user'],
+  uid: ['x-remote-uid'],
+  group: ['x-remote-group'],
+  extra: ['x-remote-extra-'],
+};
 
 /**
  * The caller whom a proxy names; null for a request without such headers.
- * @param names the common names of the proxies' certificates; empty for any that the authority signed.
  * @throws PortolanError UNAUTHENTICATED for headers that do not come from a proxy.
  */
-export function proxiedCaller(credentials: Credentials, names: readonly string[]): Caller | null {
-  const users = credentials.headers(userHeader);
-  const groups = credentials.headers(groupHeader);
+export function proxiedCaller(
+  credentials: Credentials,
+  { names, headers = xRemote, authority = '--proxy-client-ca' }: TrustedProxies,
+): Caller | null {
+  const users = firstOf(credentials, headers.user);
+  const groups = headers.group.flatMap((header) => credentials.headers(header));
   const { certificate } = credentials;
   const isProxy = certificate?.authority === 'proxy' && (names.length === 0 || names.includes(certificate.commonName));
-  if (!isProxy && credentials.headerNames('x-remote-').every((name) => !isIdentity(name))) return null;
+  if (!isProxy && !namesUser(credentials, headers)) return null;
   if (!isProxy) {
     const { certificateRefusal: refusal } = credentials;
     const more = refusal === undefined ? '' : ` The certificate of the connection does not count: ${refusal}.`;
     throw new PortolanError(
       'UNAUTHENTICATED',
-      `The request names its user in X-Remote headers, but does not come from a proxy with a certificate of --proxy-client-ca.${more}`,
+      `The request names its user in X-Remote headers, but does not come from a proxy with a certificate of ${authority}.${more}`,
     );
   }
   const [name] = users.map(nameIn);
@@ -50,14 +76,27 @@ export function proxiedCaller(credentials: Credentials, names: readonly string[]
   }
   return validAs(certificate, {
     user: name,
-    groups: [...new Set([...named, authenticatedGroup])],
-    uid: uidIn(credentials.headers(uidHeader)),
-    extra: extraIn(credentials),
+    groups: [...new Set(isAuthenticated(name, named) ? [...named, authenticatedGroup] : named)],
+    uid: uidIn(firstOf(credentials, headers.uid)),
+    extra: extraIn(credentials, headers.extra),
   });
 }
 
-function isIdentity(header: string): boolean {
-  return [userHeader, groupHeader, uidHeader].includes(header) || header.startsWith(extraHeader);
+/** kube-apiserver sends requests of nobody as `system:anonymous`, too. */
+function isAuthenticated(user: string, groups: readonly string[]): boolean {
+  return user !== anonymous && !groups.includes(unauthenticatedGroup);
+}
+
+/** Has the request a header that names its user? */
+function namesUser(credentials: Credentials, { user, uid, group, extra }: ProxyHeaders): boolean {
+  const isNamed = [...user, ...uid, ...group].some((header) => credentials.headers(header).length > 0);
+  return isNamed || extra.some((prefix) => credentials.headerNames(prefix).length > 0);
+}
+
+/** The values of the first of these headers that the request has. */
+function firstOf(credentials: Credentials, headers: readonly string[]): readonly string[] {
+  const found = headers.find((header) => credentials.headers(header).length > 0);
+  return found === undefined ? [] : credentials.headers(found);
 }
 
 function uidIn(values: readonly string[]): string {
@@ -66,10 +105,12 @@ function uidIn(values: readonly string[]): string {
   throw new PortolanError('UNAUTHENTICATED', 'The proxy may name one uid, in the header X-Remote-Uid.');
 }
 
-function extraIn(credentials: Credentials): Extra {
+function extraIn(credentials: Credentials, prefixes: readonly string[]): Extra {
   const extra = new Map<string, readonly string[]>();
-  for (const header of credentials.headerNames(extraHeader)) {
-    const key = extraKeyIn(header.slice(extraHeader.length));
+  for (const header of credentials.headerNames('')) {
+    const prefix = prefixes.find((each) => header.startsWith(each));
+    if (prefix === undefined) continue;
+    const key = extraKeyIn(header.slice(prefix.length));
     const values = credentials.headers(header).map(textIn);
     if (key === '' || !values.every((value) => value !== null)) {
       throw new PortolanError(

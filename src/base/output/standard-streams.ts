@@ -3,7 +3,7 @@
  *
  * Owns: what reaches a terminal. Texts of gateways, API servers and objects may have characters that a terminal obeys: they move the
  * cursor, hide lines, set the title. Each text passes `visibleText` here, whoever made it.
- * Never: sends a control sequence but that of `rewrite`.
+ * Never: sends a control sequence but that of `rewrite` and those of `styles`.
  *
  * Only a write finds out that the reader of standard error is gone, and other threads write too. The main thread is told:
  *
@@ -16,12 +16,26 @@ import { visibleText } from '../text/visible-text.ts';
 /** To the start of the line, which is cleared. */
 const startOfLine = '\r\x1b[K';
 
+/** Select Graphic Rendition (ECMA-48): the parameter of each style. */
+const styles = {
+  ...{ title: 1, removed: 31, added: 32, place: 36 },
+  ...{ pod1: 36, pod2: 33, pod3: 32, pod4: 35, pod5: 34, pod6: 31 },
+} as const;
+
+/** A text in one style; null for none. */
+export interface StyledText {
+  readonly text: string;
+  readonly style: keyof typeof styles | null;
+}
+
 export interface Output {
   readonly isTerminal: boolean;
   /** False if the reader is slow. */
   write(text: string): boolean;
   /** Writes over the last line of a terminal. Elsewhere the same as `write`. */
   rewrite(text: string): boolean;
+  /** Writes the texts one after the other, in their styles. */
+  writeStyled(parts: readonly StyledText[]): boolean;
 }
 
 /** Of the main thread. `drain` comes after a `write` that returned false. */
@@ -37,8 +51,11 @@ export const standardError: Output = outputTo(2, (text) => writeAtOnce(2, text))
 function outputTo(descriptor: number, send: (text: string) => boolean): Output {
   const isTerminal = isatty(descriptor);
   const shown = (text: string): string => visibleText(text, isTerminal ? 'all' : 'controls');
+  const styled = ({ text, style }: StyledText): string =>
+    style === null ? shown(text) : `\x1b[${styles[style]}m${shown(text)}\x1b[0m`;
   return {
     isTerminal,
+    writeStyled: (parts) => send(parts.map(styled).join('')),
     write: (text) => send(shown(text)),
     rewrite: (text) => send(`${isTerminal ? startOfLine : ''}${shown(text)}`),
   };

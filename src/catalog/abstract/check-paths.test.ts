@@ -11,6 +11,7 @@ const { tree } = describedCrd({
   properties: {
     spec: object({
       version: { type: 'string' },
+      count: { type: 'integer' },
       shards: { type: 'array', items: object({ replicas: { type: 'integer' } }) },
       settings: { type: 'object', additionalProperties: { type: 'string' } },
       free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
@@ -47,6 +48,7 @@ test.each([
   ['sum(spec.shards[].replicas)'],
   // The column converts the values: a fold needs no type.
   ['sum(spec.shards[])'],
+  ['max(spec.version, spec.count)'],
   ['min(spec.settings["a"])'],
   ['spec.settings["any key"]'],
   ['spec.free.any.thing[0]'],
@@ -76,6 +78,7 @@ test.each<readonly [string, object, readonly string[]]>([
     { columns: { x: { firstOf: ['spec.version', { concat: ['spec.verson', { value: 'a' }] }] } } },
     [notThere('the column x', version)],
   ],
+  ['one of several paths', { columns: { x: 'max(spec.count, spec.verson)' } }, [notThere('the column x', version)]],
   ['a path of where', { where: { 'spec.verson': 'a', kind: { exists: true } } }, [notThere('where', version)]],
   [
     'a path that is compared with',

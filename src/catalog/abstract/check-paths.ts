@@ -47,10 +47,12 @@ export function checkPaths(
   ];
 }
 
-/** Null for a path that the schema has. Whether a fold fits the type is not asked: the column converts the values. */
+/** Null for a path that the schema has. Whether a fold fits the types is not asked: the column converts the values. */
 function problemOf(tree: FieldTree, path: string): string | null {
   try {
-    resolvePath(tree, pathOf(parsePath(path).steps));
+    const { steps } = parsePath(path);
+    const [first] = steps;
+    for (const each of first?.kind === 'several' ? first.of : [pathOf(steps)]) resolvePath(tree, each);
     return null;
   } catch (error) {
     if (codeOf(error) === 'BAD_USER_INPUT') return messageOf(error);

@@ -11,14 +11,14 @@ import { readSelector, selects } from '../bodies/read-selector.ts';
 import { abstractGroup } from '../groups/api-group.ts';
 import { bodyTest } from '../health/declared-rule.ts';
 import type { Health } from '../health/health-status.ts';
-import { scalarText, valueAt, valuesAt } from '../paths/value-at.ts';
+import { valueAt, valuesAt } from '../paths/value-at.ts';
 import { type ListFold, type Path, parsePath, pathOf } from '../tree/path.ts';
 import { plainNumber } from '../values/decimal.ts';
 import { recordOf } from '../values/displayed-value.ts';
 import { foldValues } from '../values/fold-values.ts';
 import { rawJson } from '../values/raw-json.ts';
 import { isSummable } from '../values/tally.ts';
-import { orderKey } from '../values/values.ts';
+import { orderKey, scalarText } from '../values/values.ts';
 import type { AbstractKind, Column, Member, Source } from './abstract-kind.ts';
 import { throughRelation } from './related-columns.ts';
 

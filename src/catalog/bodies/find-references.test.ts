@@ -34,6 +34,13 @@ test('a stated namespace counts before that of the object', () => {
   expect(found(of, { spec: { ref: { name: 'a' } } }, '')).toEqual(['0 ConfigMap /a']);
 });
 
+test('a namespace that the declaration gives counts for each object, also for one without a namespace', () => {
+  const of = places('Secret', { at: 'spec', name: 'secretName', inNamespace: 'vault' });
+  for (const own of ['', 'shop']) {
+    expect(found(of, { spec: { secretName: 'a', namespace: 'other' } }, own)).toEqual(['0 Secret vault/a']);
+  }
+});
+
 test('the kind is that of the mention: by group, by apiVersion, or the fallback', () => {
   const byGroup = places('any', { at: 'ref', kind: 'kind', group: 'apiGroup', default: 'Issuer.cert-manager.io' });
   const kinds = (of: readonly ReferencePlace[], ref: object) => found(of, { ref }).map((text) => text.split(' ')[1]);
@@ -49,6 +56,17 @@ test('the kind is that of the mention: by group, by apiVersion, or the fallback'
   expect(kinds(byVersion, { name: 'a', kind: 'Pod', apiVersion: 'v1' })).toEqual(['Pod']);
   expect(kinds(byVersion, { name: 'a' })).toEqual([]);
   expect(kinds(byVersion, { name: 'a', kind: 'Pod' })).toEqual(['Pod']);
+});
+
+test('users and groups of RBAC are no objects; kinds of other groups with these names are', () => {
+  const of = places('any', { at: 'subjects[]', kind: 'kind', group: 'apiGroup', namespace: 'namespace' });
+  const subjects = [
+    { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'alice' },
+    { kind: 'Group', name: 'admins' },
+    { kind: 'ServiceAccount', apiGroup: '', name: 'web', namespace: 'other' },
+    { kind: 'Group', apiGroup: 'example.com', name: 'team' },
+  ];
+  expect(found(of, { subjects })).toEqual(['0 ServiceAccount other/web', '0 Group.example.com shop/team']);
 });
 
 test.each([

@@ -47,9 +47,13 @@ function readMention(index: number, place: ReferencePlace, mention: unknown, own
   const name = nameIn(place.name === null ? mention : valueAt(mention, place.name));
   if (name === null) return null;
   const target = 'kindAt' in place.target ? statedKind(place.target, mention) : place.target;
-  if (target === null) return null;
-  const stated = place.namespace === null ? null : nameIn(valueAt(mention, place.namespace));
-  return { place: index, target, namespace: stated ?? own, name };
+  if (target === null || isUser(target)) return null;
+  return { place: index, target, namespace: namespaceOf(place, mention) ?? own, name };
+}
+
+function namespaceOf({ namespace }: ReferencePlace, mention: unknown): string | null {
+  if (namespace === null) return null;
+  return 'constant' in namespace ? namespace.constant : nameIn(valueAt(mention, namespace));
 }
 
 /** The kind that a mention states. Without a group it is one of the fallback's group, or of the core group if there is no fallback. */
@@ -59,6 +63,11 @@ function statedKind({ kindAt, groupAt, fallback }: StatedKind, mention: unknown)
   const stated = groupAt === null ? undefined : valueAt(mention, groupAt.path);
   if (typeof stated !== 'string') return { group: fallback?.group ?? '', kind };
   return { group: groupAt?.form === 'apiVersion' ? groupOf(stated) : stated, kind };
+}
+
+/** Subjects of RBAC that are no objects. The core group has no kinds of these names either. */
+function isUser({ group, kind }: NamedKind): boolean {
+  return (kind === 'User' || kind === 'Group') && (group === '' || group === 'rbac.authorization.k8s.io');
 }
 
 function nameIn(value: unknown): string | null {

@@ -82,6 +82,7 @@ describe('describeResource from a CRD', () => {
         { name: 'All', type: 'string', jsonPath: '.status.conditions[*].type' },
         { name: 'Free', type: 'string', jsonPath: '.spec.free.x' },
         { name: 'Slice', type: 'string', jsonPath: '.status.conditions[-1:].type' },
+        { name: 'Broken', type: 'string', jsonPath: '.status.conditions[x].type' },
         { name: 'Gone', type: 'string', jsonPath: '.status.gone' },
         { name: 'Born', type: 'date', jsonPath: '.metadata.creationTimestamp' },
       ],
@@ -97,6 +98,7 @@ describe('describeResource from a CRD', () => {
       ['All', 'status.conditions[].type', 0],
       ['Free', 'spec.free.x', 0],
       ['Slice', null, 0],
+      ['Broken', null, 0],
       ['Gone', null, 0],
       ['Born', 'metadata.creationTimestamp', 0],
     ]);
@@ -105,7 +107,7 @@ describe('describeResource from a CRD', () => {
 
   test('reports columns that stay empty', () => {
     expect(described.diagnostics.map(({ resource, message }) => [resource, message])).toEqual([
-      ['foos.a.io', expect.stringContaining('Slice has a JSONPath without an equivalent')],
+      ['foos.a.io', expect.stringContaining('Broken has a JSONPath that kubectl does not read')],
       ['foos.a.io', expect.stringContaining('Gone refers to status.gone')],
     ]);
   });
@@ -219,18 +221,25 @@ describe('describeResource from OpenAPI', () => {
     expect(described.promoted).toContainEqual({ path: 'type', type: 'String', selectable: true });
   });
 
-  test("takes Portolan's own columns for built-in kinds, as far as the schema has them", () => {
+  test('takes the columns of the API server for built-in kinds, without fields that the schema does not have', () => {
     const described = describeResource({ cluster: 'one', resource: resourceOf('', 'Pod', 'pods'), schemas });
-    expect(described.printerColumns.map(({ name, path }) => [name, path])).toEqual([
-      ['Name', 'metadata.name'],
-      ['Ready', null],
-      ['Status', 'status.phase'],
-      ['Restarts', null],
-      ['Age', 'metadata.creationTimestamp'],
-      ['IP', null],
-      ['Node', 'spec.nodeName'],
-      ['Nominated Node', null],
-    ]);
+    const names = ['Name', 'Ready', 'Status', 'Restarts', 'Age', 'IP', 'Node', 'Nominated Node', 'Readiness Gates'];
+    expect(described.printerColumns.map(({ name }) => name)).toEqual(names);
+    expect(described.printerColumns.every(({ path, computed }) => path === null && computed)).toBe(true);
+    const cron = resourceOf('batch', 'CronJob', 'cronjobs');
+    const served = (spec: object) => ({
+      cronjob: {
+        type: 'object',
+        properties: { spec: { type: 'object', properties: spec } },
+        ...mark('batch', 'CronJob'),
+      },
+    });
+    const columns = (spec: object) =>
+      describeResource({ cluster: 'one', resource: cron, schemas: served(spec) }).printerColumns.map(
+        ({ name }) => name,
+      );
+    expect(columns({ timeZone: text })).toContain('Timezone');
+    expect(columns({ schedule: text })).not.toContain('Timezone');
     expect(described.diagnostics).toEqual([]);
     expect(described.promoted).toEqual([
       { path: 'spec.nodeName', type: 'String', selectable: true },

@@ -4,7 +4,9 @@
  * Life of the data: discovery + (CRD or OpenAPI) -> describeResource -> store -> assembleCatalog (assemble.ts).
  */
 import { codeOf } from '../../base/errors.ts';
+import { builtInColumns } from '../columns/built-in-columns.ts';
 import { healthRulesOf, type ReadHealthRules } from '../health/read-health-rules.ts';
+import { jsonPathReader } from '../paths/kubectl-json-path.ts';
 import { type ResolvedPath, resolvePath } from '../paths/resolve-path.ts';
 import type { DescribedResource, Diagnostic, PrinterColumn, PromotedPath } from '../resources/catalog.ts';
 import { indexedAnyway } from '../resources/configured-paths.ts';
@@ -17,7 +19,7 @@ import { SchemaWalker } from '../tree/walk-schema.ts';
 import { recordOf } from '../values/displayed-value.ts';
 import { describeFromCrd } from './from-crd.ts';
 import { describeFromSchemas, type SchemaDescription, type Schemas } from './from-openapi.ts';
-import { ageColumn, builtInColumns, builtInSelected, nameColumn } from './printer-columns.ts';
+import { builtInSelected, builtInShown } from './indexed-paths.ts';
 import { redactedPaths } from './redacted-paths.ts';
 import { type RelationSet, relationsAnnotation } from './relation-set.ts';
 
@@ -51,17 +53,16 @@ export function describeResource(input: DescribeInput): DescribedResource {
   const source = describeSource(input);
   const { tree } = source;
   const diagnostics: Diagnostic[] = source.messages.map((message) => ({ cluster, resource: key, message }));
-  // The built-in table has computed columns without a path, and paths that only some versions have. These are not reported.
-  const report = (message: string): void => {
-    if (source.columns !== null) diagnostics.push({ cluster, resource: key, message });
-  };
+  const report = (message: string): void => void diagnostics.push({ cluster, resource: key, message });
   const related = input.relations?.of(resource, tree, { annotation: annotationOf(input.crd), kinds: input.kinds });
   const redacted = redactedPaths(input.redact ?? [], resource, tree);
   for (const message of [...(related?.messages ?? []), ...redacted.problems])
     diagnostics.push({ cluster, resource: key, message });
   const health = healthRulesOf(input.healthRules ?? [], resource);
-  const columns = [nameColumn, ...(source.columns ?? builtInColumns(key) ?? [ageColumn])];
-  const printerColumns = columns.map((column) => checkedColumn(tree, column, report));
+  const builtIn = hasCrd(input) ? null : computedColumns(key, tree);
+  const printerColumns =
+    builtIn ?? [nameColumn, ...(source.columns ?? [ageColumn])].map((column) => checkedColumn(tree, column, report));
+  const shown = builtIn === null ? pathsByPriority(printerColumns) : builtInShown(key);
   return {
     cluster,
     resource: plain(resource),
@@ -69,7 +70,7 @@ export function describeResource(input: DescribeInput): DescribedResource {
     shapeHash: structureHash(tree),
     ...(source.description === undefined ? {} : { description: source.description }),
     printerColumns,
-    promoted: promotedPaths(tree, [...source.selectable, ...builtInSelected(key)], printerColumns),
+    promoted: promotedPaths(tree, [...source.selectable, ...builtInSelected(key)], shown),
     redacted: redacted.paths,
     ...(related === undefined || related.relations.length === 0 ? {} : { relations: related.relations }),
     ...(health.length === 0 ? {} : { health }),
@@ -87,8 +88,13 @@ interface Source extends SchemaDescription {
   readonly selectable: readonly string[];
 }
 
-function describeSource({ crd, schemas, resource }: DescribeInput): Source {
-  if (crd !== undefined && crd !== null) {
+function hasCrd({ crd }: DescribeInput): boolean {
+  return crd !== undefined && crd !== null;
+}
+
+function describeSource(input: DescribeInput): Source {
+  const { crd, schemas, resource } = input;
+  if (hasCrd(input)) {
     const described = describeFromCrd(crd, resource);
     return { ...described, columns: described.printerColumns };
   }
@@ -102,10 +108,30 @@ function describeSource({ crd, schemas, resource }: DescribeInput): Source {
   };
 }
 
+/** The creation time of the object, kubectl's AGE. */
+const ageColumn: PrinterColumn = { name: 'Age', type: 'date', priority: 0, path: 'metadata.creationTimestamp' };
+
+const nameColumn: PrinterColumn = { name: 'Name', type: 'string', format: 'name', priority: 0, path: 'metadata.name' };
+
+/** The columns of a built-in kind that a server of this schema shows; null for other kinds. */
+function computedColumns(key: string, tree: FieldTree): readonly PrinterColumn[] | null {
+  const columns = builtInColumns(key)?.filter(({ since }) => since === undefined || resolved(tree, since) !== null);
+  if (columns === undefined) return null;
+  return columns.map(({ name, type, format, priority }) => ({
+    name,
+    type,
+    ...(format === undefined ? {} : { format }),
+    priority,
+    path: null,
+    computed: true,
+  }));
+}
+
 /** The column with its path in canonical spelling; the path is null if the tree does not have it. */
 function checkedColumn(tree: FieldTree, column: PrinterColumn, report: (message: string) => void): PrinterColumn {
   if (column.path === null) {
-    report(`the printer column ${column.name} has a JSONPath without an equivalent; it stays empty`);
+    if (column.jsonPath !== undefined && jsonPathReader(column.jsonPath) !== null) return column;
+    report(`the printer column ${column.name} has a JSONPath that kubectl does not read; it stays empty`);
     return column;
   }
   const found = resolved(tree, column.path);
@@ -123,19 +149,18 @@ function resolved(tree: FieldTree, path: string): ResolvedPath | null {
   }
 }
 
+function pathsByPriority(columns: readonly PrinterColumn[]): readonly string[] {
+  return columns.toSorted((a, b) => a.priority - b.priority).flatMap(({ path }) => path ?? []);
+}
+
 /**
- * Paths to promote to a typed column, the most useful first: declared selectable fields, then printer columns by priority. Name,
+ * Paths to promote to a typed column, the most useful first: declared selectable fields, then those behind printer columns. Name,
  * namespace and creation time are left out because they are always indexed. Free JSON is left out because it has no type to index
  * by.
  */
-function promotedPaths(
-  tree: FieldTree,
-  selectable: readonly string[],
-  columns: readonly PrinterColumn[],
-): PromotedPath[] {
-  const byPriority = columns.toSorted((a, b) => a.priority - b.priority).flatMap(({ path }) => path ?? []);
+function promotedPaths(tree: FieldTree, selectable: readonly string[], shown: readonly string[]): PromotedPath[] {
   const promoted = new Map<string, PromotedPath>();
-  for (const text of [...selectable, ...byPriority]) {
+  for (const text of [...selectable, ...shown]) {
     const found = resolved(tree, text);
     if (found === null || found.many || found.type.kind !== 'leaf' || found.type.type === 'JSON') continue;
     const path = found.path.text;

@@ -81,5 +81,6 @@ function column(declared: Json): PrinterColumn {
     ...(description === undefined ? {} : { description }),
     priority: typeof declared['priority'] === 'number' ? declared['priority'] : 0,
     path: fromJsonPath(textOr(declared['jsonPath'])),
+    jsonPath: textOr(declared['jsonPath']),
   };
 }

@@ -51,7 +51,8 @@ export function describeFromSchemas(schemas: Schemas, kind: Kind): SchemaDescrip
 /** Schema names by group, version and kind. Documents are large and searched for every kind in them, so each is indexed once. */
 const indexes = new WeakMap<Schemas, ReadonlyMap<string, string>>();
 
-function definitionOf(schemas: Schemas, kind: Kind): string | null {
+/** The name of the schema that is marked as this kind's; null if there is none. */
+export function definitionOf(schemas: Schemas, kind: Kind): string | null {
   let index = indexes.get(schemas);
   if (index === undefined) {
     index = indexOf(schemas);

@@ -405,7 +405,7 @@ describe.skipIf(crdFolder === null)('inferRelations of real CRDs', { timeout: 30
         const place = placeOf(relation);
         expect(resolvePath(tree, place.at)).toMatchObject({ many: relation.many, path: { text: place.at.text } });
         for (const below of [place.name, place.namespace, ...statedPaths(place)]) {
-          if (below !== null)
+          if (below !== null && !('constant' in below))
             expect(resolvePath(tree, joinPaths(place.at, below)).type).toEqual({ kind: 'leaf', type: 'String' });
         }
         expect(placeOfText(placeText(place))).toEqual(place);

@@ -7,9 +7,10 @@
  * values fits; `noneOf` and `exists: false` hold if no value does.
  */
 
-import { scalarText, valuesAt } from '../paths/value-at.ts';
+import { valuesAt } from '../paths/value-at.ts';
 import { type Path, parsePath } from '../tree/path.ts';
 import { plainNumber } from '../values/decimal.ts';
+import { scalarText } from '../values/values.ts';
 import type { DeclaredHealth, HealthCase, HealthTest } from './declared-health.ts';
 import { type Condition, type Finding, finding } from './health-status.ts';
 

@@ -157,7 +157,7 @@ interface Names {
 }
 
 /** Increases when this code gives an object another health. Stores compute it again then. */
-export const healthVersion = 1;
+export const healthVersion = 2;
 
 const noRules: HealthRules = [];
 /** Rules that are ready to be asked, by declared rules, then by kind. */

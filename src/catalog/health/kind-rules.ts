@@ -27,7 +27,6 @@ const spec = {
   progressDeadlineSeconds: at('spec.progressDeadlineSeconds'),
   updateStrategy: at('spec.updateStrategy.type'),
   partition: at('spec.updateStrategy.rollingUpdate.partition'),
-  suspend: at('spec.suspend'),
   type: at('spec.type'),
   clusterIP: at('spec.clusterIP'),
 };
@@ -188,13 +187,13 @@ const daemonSet: KindRule = {
 };
 
 const job: KindRule = {
-  paths: [spec.suspend, status.startTime],
+  paths: [status.startTime],
   of({ value, conditions }) {
     for (const { type, status, message } of conditions) {
       if (status !== 'True') continue;
       if (type === 'Complete') return current;
       if (type === 'Failed') return failed('JobFailed', message);
-      if (type === 'Suspended' && value(spec.suspend) === true) return current;
+      if (type === 'Suspended') return current;
     }
     return textAt(value, status.startTime, '') === '' ? inProgress('JobNotStarted') : current;
   },

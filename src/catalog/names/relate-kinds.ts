@@ -5,10 +5,13 @@
  *   pods:  node   forward, to nodes
  *   nodes: pods   reverse, to pods
  *
+ * Each namespaced kind has the relation `namespace` to the kind Namespace, without a field in the other direction.
+ *
  * A name belongs to the kind's data, to the fields of every object and to the fields of every filter first. Then forward relations come
  * before reverse ones, and origins in the order of `relationOrigins`. A relation to a kind that no cluster serves is left out.
  */
 import type { DeclaredWay, DescribedRelation } from '../relations/described-relation.ts';
+import { statesNamespace } from '../relations/place-text.ts';
 import { relationOrigins, textOfKind } from '../relations/relation.ts';
 import type { CatalogKind, Diagnostic, KindRelation } from '../resources/catalog.ts';
 import { fieldName } from './field-names.ts';
@@ -31,6 +34,7 @@ export function relateKinds(kinds: readonly RelatedKind[]): RelatedKinds {
     const text = textOfKind(kind.resource);
     if (!byText.has(text)) byText.set(text, kind);
   }
+  const diagnostics: Diagnostic[] = [];
   const candidates = new Map(kinds.map(({ key }): [string, KindRelation[]] => [key, []]));
   for (const kind of kinds) {
     for (const relation of mergedByName(kind.declared)) {
@@ -49,6 +53,10 @@ export function relateKinds(kinds: readonly RelatedKind[]): RelatedKinds {
         }
         continue;
       }
+      if (target !== null && origin !== 'SHIPPED' && !canMatch(kind, target, way)) {
+        const message = `the relation ${name} never leads to an object: ${kind.resource.kind} has no namespace, and ${target.resource.kind} has one. Give the path of the namespace (namespace), or its name (inNamespace)`;
+        diagnostics.push({ cluster: kind.clusters[0] ?? '', resource: source, message });
+      }
       const declared = { ...shared, source, way, forward: name };
       candidates.get(source)?.push({ ...declared, name, direction: 'forward', to: target?.key ?? null, many });
       if (reverse === null) continue;
@@ -58,15 +66,42 @@ export function relateKinds(kinds: readonly RelatedKind[]): RelatedKinds {
       }
     }
   }
-  const diagnostics: Diagnostic[] = [];
+  const namespaces = byText.get('Namespace');
   const relations = new Map<string, readonly KindRelation[]>();
   for (const kind of kinds) {
+    if (namespaces?.resource.namespaced === false && kind.resource.namespaced)
+      candidates.get(kind.key)?.push(toNamespace(kind.key, namespaces.key));
     const report = (message: string): void => {
       diagnostics.push({ cluster: kind.clusters[0] ?? '', resource: kind.key, message });
     };
     relations.set(kind.key, named(kind, candidates.get(kind.key) ?? [], report));
   }
   return { relations, diagnostics };
+}
+
+/** @param source the key of a namespaced kind. @param to that of the kind Namespace */
+function toNamespace(source: string, to: string): KindRelation {
+  const way = { by: 'namespace' } as const;
+  return {
+    name: 'namespace',
+    forward: 'namespace',
+    direction: 'forward',
+    source,
+    to,
+    many: false,
+    weak: false,
+    origin: 'SHIPPED',
+    way,
+  };
+}
+
+/**
+ * A reference of a cluster-scoped object to a namespaced one names no object if no place states a namespace. An owner has the scope of what
+ * it owns, or none.
+ */
+function canMatch({ resource: from }: RelatedKind, { resource: to }: RelatedKind, way: DeclaredWay): boolean {
+  if (from.namespaced || !to.namespaced) return true;
+  return way.by === 'selector' || (way.by === 'reference' && way.places.some(statesNamespace));
 }
 
 /** The relations that get their name. */

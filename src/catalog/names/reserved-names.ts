@@ -59,26 +59,33 @@ export const sharedTypes: ReadonlySet<string> = new Set([
 
 /** Type names of the static schema, of GraphQL itself, and reserved for future use. */
 export const staticTypes: ReadonlySet<string> = new Set(
-  `Aggregate ApplyPayload BatchPayload Boolean BooleanFilter ChangePhase ChangeType Cluster Column ColumnValue CompareFilter
-  Condition ConditionFilter DateTime DateTimeFilter DeletePayload Duration DurationFilter EmbeddedObjectMeta ExactNumber
-  EmbeddedObjectMetaFilter Facet FacetValue FieldChange FieldManager Float FloatFilter Graph GraphEdge Group GroupAggregate GroupCondition
-  GroupMeasure GroupOrder GroupValue Health HealthFilter HealthSource HealthSourceFilter HealthStatus HealthStatusFilter History HistoryEntry HistoryReach ID IDFilter IngestPhase Int Int64
-  Int64Filter IntFilter IntOrString IntOrStringFilter JSON JSONFilter JSONObject JSONObjectFilter KubernetesObject
-  KubernetesObjectChange KubernetesObjectChanges KubernetesObjectConnection KubernetesObjectEdge KubernetesObjectFilter LiveHint
-  LogLine Mutation NullsPosition RecordedChange RecordedChangeConnection
-  RecordedChangeEdge RecordedChangeType ObjectChanges ObjectFilter ObjectMeta ObjectMetaFilter ObjectOrder OrderDirection OwnerReference
-  OwnerReferenceFilter PageInfo PatchPayload Path PathFilter PathValue PromotedPath PromotionReason Quantity QuantityFilter QuantityMap Query Reference
-  ReferenceConnection ReferenceState RelationOrigin RelationWay RemovalReason Resource ResourceChange ResourceChanges ResourceCollection ResourceCount ResourceCountGroup ResourceField
-  ResourceRelation ResourceRestart RollUp Search
-  SearchConnection SearchEdge String StringFilter StringMap StringMapFilter Subscription TreeNode UsedByFilter Viewer VisibleScope Warning
-  WhoCan WritePayload`.split(/\s+/),
+  `Aggregate ApplyInput ApplySetInput ApplyPayload BatchPayload Boolean BooleanFilter ChangePhase ChangeType Cluster Column ColumnValue
+  CompareFilter Condition ConditionFilter ConflictingField CordonInput CreateInput DateTime DateTimeFilter DeleteInput DeleteSetInput
+  DeletePayload Denied DeniedBy Duration DurationFilter EmbeddedObjectMeta EmbeddedObjectMetaFilter EditConflict EditInput EvictInput ExactNumber
+  Facet FacetValue FieldChange FieldConflict FieldManager Float FloatFilter Graph GraphEdge Group GroupAggregate
+  GroupCondition GroupMeasure GroupOrder GroupValue Health HealthFilter HealthSource HealthSourceFilter HealthStatus
+  HealthStatusFilter History HistoryEntry HistoryReach ID IDFilter IngestPhase Int Int64 Int64Filter IntFilter IntOrString
+  IntOrStringFilter InvalidField JSON JSONFilter JSONObject JSONObjectFilter KubernetesObject KubernetesObjectChange
+  KubernetesObjectChanges KubernetesObjectConnection KubernetesObjectEdge KubernetesObjectFilter
+  KubernetesObject_ListFilter KubernetesObject_OneFilter LiveHint LogLine LogMessage
+  LogNotice LogNoticeType LogsFrom LogsQuery
+  ManifestInput Mutation MutationInput NullsPosition ObjectChanges ObjectFilter ObjectMeta ObjectMetaFilter ObjectOrder
+  OnError OrderDirection OwnerReference OwnerReferenceFilter PageInfo PatchInput PatchPayload PatchType Path PathFilter
+  PathValue PromotedPath PromotionReason Propagation Quantity QuantityFilter QuantityMap Query RecordedChange
+  RecordedChangeConnection RecordedChangeEdge RecordedChangeType Reference ReferenceConnection ReferenceEdge ReferenceState RelationOrigin
+  RelationWay RemovalReason Resource ResourceChange ResourceChanges ResourceCollection ResourceCount ResourceCountGroup
+  ResourceField ResourceRelation ResourceRestart RestartInput RevertInput RevertSetInput RollbackInput RollUp ScaleInput Search SearchConnection SearchEdge SetInput SetMember
+  SetMemberState StaleObject StateInput
+  String StringFilter StringMap StringMapFilter Subscription TargetInput TargetQuery TargetsInput TreeNode TryLater
+  UsedByFilter ValueCast Viewer ViewerNamespace VisibleScope Warning WhoCan Write WriteError WriteErrorCode WriteFailure WriteItem WriteOptions
+  WriteOrder WritePayload WriteProgress WriteResult WriteTarget`.split(/\s+/),
 );
 
 /** Root fields of the static schema (queries and subscriptions), and root fields reserved for future use. */
 export const staticRoots: ReadonlySet<string> = new Set(
   `apply can changes cluster clusters create danglingReferences delete generation history kinds log logs object objectChanges
-  objects objectsById objectsChanges patch portolan resource resourceChanges resources revision search version viewer viewerCan
-  whoCan`.split(/\s+/),
+  objects objectsById objectsChanges patch portolan resource resourceChanges resources revision search sets version viewer
+  viewerCan whoCan writes`.split(/\s+/),
 );
 
 /**
@@ -95,6 +102,7 @@ export const injectedFields: ReadonlySet<string> = new Set([
   'graph',
   'health',
   'history',
+  'memberOf',
   'owned',
   'owners',
   'raw',
@@ -113,3 +121,6 @@ export const filterFields: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
+
+/** The kind of sets for kubectl, which Portolan itself serves to API servers (src/aggregate), in any group. */
+export const servedSets = { kind: 'ShadowResource', plural: 'shadowresources' } as const;

@@ -17,6 +17,7 @@ describe('fromJsonPath', () => {
     ['.spec.names[0]', 'spec.names[0]'],
     ['.metadata.annotations.crossplane\\.io/external-name', 'metadata.annotations["crossplane.io/external-name"]'],
     [".metadata.annotations['a.b/c']", 'metadata.annotations["a.b/c"]'],
+    [".metadata.labels['app\\.kubernetes\\.io/name']", 'metadata.labels["app.kubernetes.io/name"]'],
     ['.metadata.annotations["a.b/c"]', 'metadata.annotations["a.b/c"]'],
     ['.a[?(@.x=="y]")]', 'a[x="y]"]'],
     ['..name', null],

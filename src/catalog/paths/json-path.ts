@@ -63,7 +63,7 @@ function bracket(inside: string): PathStep | null {
   if (inside === '*') return { kind: 'each' };
   if (/^(0|[1-9][0-9]{0,8})$/.test(inside)) return { kind: 'index', index: Number(inside) };
   const quoted = /^'([^']*)'$|^"([^"]*)"$/.exec(inside);
-  if (quoted !== null) return { kind: 'key', key: quoted[1] ?? quoted[2] ?? '' };
+  if (quoted !== null) return { kind: 'key', key: (quoted[1] ?? quoted[2] ?? '').replace(/\\(.)/g, '$1') };
   const match = condition.exec(inside);
   if (match === null) return null;
   const field = match[1] ?? match[2] ?? match[3] ?? '';

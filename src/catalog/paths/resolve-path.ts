@@ -1,7 +1,9 @@
 /** Resolves a path against a field tree. */
 import { PortolanError } from '../../base/errors.ts';
-import { type FieldTree, type FieldType, type Shape, shapeOf } from '../tree/field-tree.ts';
-import { type ListFold, type Path, type PathStep, pathOf } from '../tree/path.ts';
+import { must } from '../../base/must.ts';
+import { castType, type ValueCast } from '../tree/cast.ts';
+import { type FieldTree, type FieldType, type LeafType, type Shape, shapeOf } from '../tree/field-tree.ts';
+import { isDerived, type ListFold, type Path, type PathStep, pathOf } from '../tree/path.ts';
 import { foldedType } from '../values/fold-values.ts';
 import { didYouMean } from './did-you-mean.ts';
 
@@ -23,9 +25,12 @@ const text: FieldType = { kind: 'leaf', type: 'String' };
  * The field or leaf at the path. Below free JSON every step is allowed and results in JSON, as does an unknown field of an open
  * shape. A name after a map is its key.
  * @param from the start of a relative path; default is the kind's root.
- * @throws PortolanError BAD_USER_INPUT naming the first invalid step.
+ * @param cast the leaf has the type of this cast
+ * @throws PortolanError BAD_USER_INPUT naming the first invalid step, or a value that cannot be cast.
  */
-export function resolvePath(tree: FieldTree, path: Path, from?: FieldType): ResolvedPath {
+export function resolvePath(tree: FieldTree, path: Path, from?: FieldType, cast?: ValueCast): ResolvedPath {
+  const [first] = path.steps;
+  if (first?.kind === 'several') return resolveSeveral(tree, path, first.of, from, cast);
   let type: FieldType = from ?? { kind: 'object', shape: tree.root };
   let many = false;
   const steps: PathStep[] = [];
@@ -35,8 +40,51 @@ export function resolvePath(tree: FieldTree, path: Path, from?: FieldType): Reso
     steps.push(next.step);
     if (step.kind === 'each') many = true;
   }
+  if (cast !== undefined) type = castLeaf(cast, type, path);
+  else if (type.kind === 'leaf') type = { ...type, type: comparedType(type.type, pathOf(steps)) };
   if (path.fold === undefined) return { type, many, path: pathOf(steps) };
   return { type: foldedLeaf(path.fold, type, many, path), many: false, path: pathOf(steps, path.fold) };
+}
+
+/** The least or greatest of the values at several paths, whose leaves have one type. */
+function resolveSeveral(
+  tree: FieldTree,
+  path: Path,
+  paths: readonly Path[],
+  from: FieldType | undefined,
+  cast: ValueCast | undefined,
+): ResolvedPath {
+  const fold = must(path.fold, 'several paths have a fold');
+  const found = paths.map((each) => resolvePath(tree, each, from, cast));
+  const types = new Set(found.map(({ type }) => (type.kind === 'leaf' ? type.type : type.kind)));
+  const [first] = found;
+  if (first === undefined || types.size > 1) {
+    throw refuseFold(path, `needs paths of one type, and these are ${[...types].join(', ')}`);
+  }
+  const list = found.find(({ many }) => many);
+  if (list !== undefined) throw refuseFold(path, `takes no path through a list beside others, as ${list.path.text} is`);
+  const step: PathStep = { kind: 'several', of: found.map((each) => each.path) };
+  return { type: foldedLeaf(fold, first.type, true, path), many: false, path: pathOf([step], fold) };
+}
+
+/** The type by which the leaf at a path is compared: the resource version of an object is no plain text. */
+export function comparedType(type: LeafType, { text }: Pick<Path, 'text'>): LeafType {
+  return type === 'String' && text === 'metadata.resourceVersion' ? 'ResourceVersion' : type;
+}
+
+/** The leaf as a cast reads it. An object, a map and a list stay what they are. */
+function castLeaf(cast: ValueCast, type: FieldType, path: Path): FieldType {
+  if (type.kind !== 'leaf') return type;
+  const to = isDerived(path) || path.fold === 'count' ? null : castType(cast, type.type);
+  if (to !== null) return { kind: 'leaf', type: to };
+  const of = path.fold === 'count' ? 'a number of values' : isDerived(path) ? 'computed' : type.type;
+  throw new PortolanError(
+    'BAD_USER_INPUT',
+    `as: ${cast} does not apply to ${path.text}, which is ${of}; leave it out.`,
+    {
+      details: { path: path.text },
+    },
+  );
 }
 
 /** The leaf that the values at the path come to. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { searchPaths, searchRank, searchTerms, searchText, trigrams } from './search-text.ts';
 
-test('name, labels, images and configured paths make the text, folded', () => {
+test('name, labels, namespace, images and configured paths make the text, folded', () => {
   const body = {
-    metadata: { name: 'Web-1', labels: { app: 'Web', tier: 5 } },
+    metadata: { name: 'Web-1', namespace: 'Shop', labels: { app: 'Web', tier: 5 } },
     spec: {
       containers: [{ image: 'nginx:1.25' }, { image: 3 }, {}],
       template: { spec: { initContainers: [{ image: 'busybox' }] } },
@@ -11,7 +11,7 @@ test('name, labels, images and configured paths make the text, folded', () => {
     },
   };
   expect(searchText(body, searchPaths(['spec.rules[].host']))).toBe(
-    'web-1\napp=web\nnginx:1.25\n3\nbusybox\nexample.com\nb.org',
+    'web-1\napp=web\nshop\nnginx:1.25\n3\nbusybox\nexample.com\nb.org',
   );
   expect(searchText({}, searchPaths([]))).toBe('');
 });

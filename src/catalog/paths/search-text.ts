@@ -1,21 +1,21 @@
 /**
- * The text that `search` matches: an object's name, its labels as key=value, its images, and the values at configured paths. The
+ * The text that `search` matches: an object's name, its labels as key=value, its namespace, its images, and the values at configured paths. The
  * text has one value per line, folded as ignoreCase folds. A search matches if all its terms occur in the text. SQL, the
  * evaluator and the index use the same text.
  */
 import { recordOr } from '../../base/json.ts';
 import { type Path, parsePath } from '../tree/path.ts';
-import { foldCase } from '../values/values.ts';
-import { scalarText, valueAt, valuesAt } from './value-at.ts';
+import { foldCase, scalarText } from '../values/values.ts';
+import { valueAt, valuesAt } from './value-at.ts';
 
 const containers = ['spec', 'spec.template.spec', 'spec.jobTemplate.spec.template.spec'].flatMap((spec) => [
   `${spec}.containers[].image`,
   `${spec}.initContainers[].image`,
 ]);
 
-/** The searched paths besides names and labels. @param configured path texts, already checked. */
+/** The searched paths besides names and labels. The first is the namespace. @param configured path texts, already checked. */
 export function searchPaths(configured: readonly string[]): readonly Path[] {
-  return [...new Set([...containers, ...configured])].map((text) => parsePath(text));
+  return [...new Set(['metadata.namespace', ...containers, ...configured])].map((text) => parsePath(text));
 }
 
 const name = parsePath('metadata.name');

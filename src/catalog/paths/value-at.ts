@@ -3,6 +3,7 @@ import type { LeafType } from '../tree/field-tree.ts';
 import type { Path, PathStep } from '../tree/path.ts';
 import { foldValues } from '../values/fold-values.ts';
 import { isRawJson } from '../values/raw-json.ts';
+import { scalarText } from '../values/values.ts';
 
 /**
  * The value at a path without `each` steps; undefined when it is absent. A null at the end of the path is returned as null. A
@@ -33,6 +34,10 @@ export function valuesAt(body: unknown, path: Pick<Path, 'steps'>): readonly unk
   for (const step of path.steps) {
     const next: unknown[] = [];
     for (const value of values) {
+      if (step.kind === 'several') {
+        for (const each of step.of) next.push(...valuesAt(value, each));
+        continue;
+      }
       if (step.kind === 'each') {
         if (Array.isArray(value)) for (const member of value as unknown[]) next.push(member);
         continue;
@@ -61,6 +66,7 @@ function valueBelow(value: unknown, step: PathStep): unknown {
     case 'rollUp':
       throw new Error('invariant broken: the health is computed by the rules of the kind');
     case 'each':
+    case 'several':
     case 'identity':
       return undefined;
   }
@@ -69,11 +75,4 @@ function valueBelow(value: unknown, step: PathStep): unknown {
 function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || isRawJson(value)) return undefined;
   return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
-}
-
-/** The text that a `where` step compares: a string itself, or the JSON text of a number or boolean. Other values have none. */
-export function scalarText(value: unknown): string | null {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return isRawJson(value) ? value.rawJSON : null;
 }

@@ -11,6 +11,14 @@ const { relations } = readRelations(
   'SHIPPED',
 );
 
+test('a namespace that the declaration gives is read back', () => {
+  const at = [{ at: 'spec', name: 'secretName', inNamespace: 'shop' }];
+  const given = { from: 'Region.example.com', name: 'credentials', to: 'Secret', at };
+  const { relations: read, problems } = readRelations({ relations: [given] }, 'CONFIGURED');
+  expect(problems).toEqual([]);
+  expect(read.map((relation) => declarationOf('Region.example.com', describeRelation(relation)))).toEqual([given]);
+});
+
 test('the declaration of every shipped relation is read back as the same relation', () => {
   expect(relations.length).toBeGreaterThan(100);
   for (const relation of relations) {

@@ -23,6 +23,7 @@ export function declarationOf(from: string, relation: DescribedRelation): Readon
     ...(selector !== null && 'form' in selector
       ? { selector: selector.path.text, form: selector.form, empty: selector.empty }
       : {}),
+    ...(way.by === 'selector' && way.labels !== undefined ? { labels: way.labels } : {}),
   };
 }
 
@@ -33,7 +34,11 @@ function writtenPlace({ at, name, namespace, target }: ReferencePlace): unknown 
   return {
     at: at.text,
     ...(name === null || name.text === 'name' ? {} : { name: name.text }),
-    ...(namespace === null ? {} : { namespace: namespace.text }),
+    ...(namespace === null
+      ? {}
+      : 'constant' in namespace
+        ? { inNamespace: namespace.constant }
+        : { namespace: namespace.text }),
     ...(stated === null ? {} : { kind: stated.kindAt.text }),
     ...(group === null ? {} : { [group.form]: group.path.text }),
     ...(stated?.fallback == null ? {} : { default: textOfKind(stated.fallback) }),

@@ -6,14 +6,23 @@ import { placeText } from './place-text.ts';
 import { type Relation, type RelationOrigin, textOfKind } from './relation.ts';
 
 export type RelationWay =
+  | StatedWay
+  /** The object of `to` has the name of the object's namespace. */
+  | { readonly by: 'namespace' };
+
+/** What a body or the metadata states. */
+type StatedWay =
   /** The places of references (placeText). */
   | { readonly by: 'reference'; readonly places: readonly string[] }
   | { readonly by: 'owner' }
-  /** The place of the selector (placeText). */
-  | { readonly by: 'selector'; readonly place: string };
+  /** The place of the selector (placeText). `labels`: the path of the labels in the selected object; absent: those of the metadata. */
+  | { readonly by: 'selector'; readonly place: string; readonly labels?: string };
 
-/** How a declared relation relates objects. `owns` is the reverse of `owner`; kinds have relations by `owner` only. */
-export type DeclaredWay = RelationWay | { readonly by: 'owns' };
+/**
+ * How a declared relation relates objects. `owns` is the reverse of `owner`; kinds have relations by `owner` only. The relation to the
+ * Namespace is not declared (src/catalog/names/relate-kinds.ts).
+ */
+export type DeclaredWay = StatedWay | { readonly by: 'owns' };
 
 /** See Relation. Kinds are texts (textOfKind). The source is the described kind. */
 export interface DescribedRelation {
@@ -50,7 +59,11 @@ export function describeRelation({
       means.by === 'reference'
         ? { by: 'reference', places: means.places.map(placeText) }
         : means.by === 'selector'
-          ? { by: 'selector', place: placeText(means.place) }
+          ? {
+              by: 'selector',
+              place: placeText(means.place),
+              ...(means.labels === null ? {} : { labels: means.labels.text }),
+            }
           : means,
   };
 }

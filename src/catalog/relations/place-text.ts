@@ -1,10 +1,10 @@
 /** The text of a place, by which the store and the descriptions name it. Equal texts mean equal references, or equal selectors. */
 import { isThroughLists, joinPaths, type Path, parsePath } from '../tree/path.ts';
-import { kindOfText, type ReferencePlace, type SelectorPlace, textOfKind } from './relation.ts';
+import { type ConstantNamespace, kindOfText, type ReferencePlace, type SelectorPlace, textOfKind } from './relation.ts';
 
 /**
  * `["spec.nodeName",null,null,"Node"]`, `["roleRef","name",null,{"kindAt":"kind","group":"apiGroup"}]`;
- * `["spec.selector","map","none"]` for a selector.
+ * `["spec","secretName",{"constant":"shop"},"Secret"]` for a namespace that the declaration gives; `["spec.selector","map","none"]` for a selector.
  */
 export function placeText(place: ReferencePlace | SelectorPlace): string {
   if ('form' in place) return JSON.stringify([place.path.text, place.form, place.empty]);
@@ -17,7 +17,8 @@ export function placeText(place: ReferencePlace | SelectorPlace): string {
           ...(target.fallback === null ? {} : { fallback: textOfKind(target.fallback) }),
         }
       : textOfKind(target);
-  return JSON.stringify([at.text, name?.text ?? null, namespace?.text ?? null, kind]);
+  const stated = namespace === null || 'constant' in namespace ? namespace : namespace.text;
+  return JSON.stringify([at.text, name?.text ?? null, stated, kind]);
 }
 
 /** Reverses `placeText`. */
@@ -29,7 +30,8 @@ export function placeOfText(text: string): ReferencePlace | SelectorPlace {
   }
   const [at, name, namespace, kind] = written;
   const optional = (path: string | null | undefined): Path | null => (path == null ? null : parsePath(path));
-  const places = { at: parsePath(at), name: optional(name), namespace: optional(namespace) };
+  const stated = typeof namespace === 'string' ? parsePath(namespace) : namespace;
+  const places = { at: parsePath(at), name: optional(name), namespace: stated };
   if (typeof kind === 'string') return { ...places, target: kindOfText(kind) };
   const form = kind.group === undefined ? 'apiVersion' : 'group';
   const group = optional(kind[form]);
@@ -71,7 +73,7 @@ type WrittenSelector = readonly [path: string, form: SelectorPlace['form'], empt
 type WrittenReference = readonly [
   at: string,
   name: string | null,
-  namespace: string | null,
+  namespace: string | ConstantNamespace | null,
   kind: WrittenKind | string,
 ];
 

@@ -112,6 +112,11 @@ test.each([
   [{ from: 'Pod', name: 'node', to: 'any', at: ['x'] }, 'does not state a kind'],
   [{ from: 'Pod', name: 'node', to: 'any', reverse: 'r', at: [{ at: 'x', kind: 'kind' }] }, 'needs reverseOn'],
   [{ from: 'Pod', name: 'node', to: 'Node', at: [{ at: 'x', group: 'group' }] }, 'without kind'],
+  [{ from: 'A.b', name: 'c', to: 'Pod', at: [{ at: 'x', inNamespace: 'Shop' }] }, 'must be the name of a namespace'],
+  [
+    { from: 'A.b', name: 'c', to: 'Pod', at: [{ at: 'x', namespace: 'n', inNamespace: 'shop' }] },
+    'namespace and inNamespace',
+  ],
   [{ from: 'Service', name: 'pods', to: 'Pod', selector: 'spec.selector' }, 'needs form and empty beside selector'],
   [{ from: 'Pod', name: 'node', to: 'Node', at: ['x'], color: 'red' }, 'color'],
 ])('a wrong declaration costs itself only: %j', (wrong, part) => {

@@ -52,6 +52,10 @@ const placeMap = z
     at: pathText,
     name: pathText.optional(),
     namespace: pathText.optional(),
+    inNamespace: z
+      .string()
+      .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be the name of a namespace')
+      .optional(),
     kind: pathText.optional(),
     group: pathText.optional(),
     apiVersion: pathText.optional(),
@@ -60,6 +64,10 @@ const placeMap = z
   .refine(
     ({ group, apiVersion }) => group === undefined || apiVersion === undefined,
     'has group and apiVersion; give one',
+  )
+  .refine(
+    ({ namespace, inNamespace }) => namespace === undefined || inNamespace === undefined,
+    'has namespace and inNamespace; give one',
   )
   .refine(
     ({ kind, group, apiVersion, default: fallback }) =>
@@ -81,6 +89,7 @@ const declaration = z
     selector: pathText.optional(),
     form: z.enum(['map', 'labelSelector']).optional(),
     empty: z.enum(['none', 'all']).optional(),
+    labels: pathText.optional(),
     owner: z.literal(true).optional(),
     owns: z.literal(true).optional(),
     template: z.literal(true).optional(),
@@ -94,6 +103,11 @@ const declaration = z
   .refine(({ selector, form, empty }) => (selector === undefined) === (form === undefined && empty === undefined), {
     error: 'needs form and empty beside selector, and only there',
   })
+  .refine(({ selector, labels }) => labels === undefined || selector !== undefined, 'has labels without selector')
+  .refine(
+    ({ labels }) => labels === undefined || labels.steps.every(({ kind }) => kind === 'field'),
+    'needs a path of fields as labels',
+  )
   .refine(({ reverse, reverseOn }) => reverseOn === undefined || reverse !== undefined, 'has reverseOn without reverse')
   .refine(
     ({ to, reverse, reverseOn }) => to !== 'any' || reverse === undefined || reverseOn !== undefined,
@@ -208,9 +222,9 @@ function relationOf(given: Declaration, origin: RelationOrigin): Relation {
   };
 }
 
-function meansOf({ at, selector, form, empty, owns }: Declaration, target: NamedKind | null): RelationMeans {
+function meansOf({ at, selector, form, empty, labels, owns }: Declaration, target: NamedKind | null): RelationMeans {
   if (selector !== undefined && form !== undefined && empty !== undefined)
-    return { by: 'selector', place: { path: selector, form, empty } };
+    return { by: 'selector', place: { path: selector, form, empty }, labels: labels ?? null };
   if (at === undefined) return { by: owns === true ? 'owns' : 'owner' };
   return { by: 'reference', places: at.map((each) => placeOf(each, target)) };
 }
@@ -221,7 +235,8 @@ function placeOf(given: Path | z.output<typeof placeMap>, target: NamedKind | nu
       throw new Error(`The place ${given.text} does not state a kind, and the relation leads to any kind.`);
     return { at: given, name: null, namespace: null, target };
   }
-  const { at, name = parsePath('name'), namespace = null, kind, group, apiVersion, default: fallback } = given;
+  const { at, name = parsePath('name'), kind, group, apiVersion, default: fallback } = given;
+  const namespace = given.inNamespace === undefined ? (given.namespace ?? null) : { constant: given.inNamespace };
   if (kind === undefined) {
     if (target === null)
       throw new Error(`The place ${at.text} does not state a kind, and the relation leads to any kind.`);

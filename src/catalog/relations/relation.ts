@@ -23,10 +23,15 @@ export interface ReferencePlace {
   readonly at: Path;
   /** The name below `at`; null if the value at `at` is the name. */
   readonly name: Path | null;
-  /** The namespace below `at`; null if it is that of the referring object. An absent value stands for it as well. */
-  readonly namespace: Path | null;
+  /** The namespace below `at`, or one for all references; null if it is that of the referring object. An absent value stands for it as well. */
+  readonly namespace: Path | ConstantNamespace | null;
   /** The kind that is mentioned: fixed, or read below `at`. */
   readonly target: NamedKind | StatedKind;
+}
+
+/** The references of all objects name objects of this namespace. */
+export interface ConstantNamespace {
+  readonly constant: string;
 }
 
 /** A kind that the reference itself states. */
@@ -56,7 +61,8 @@ export type RelationMeans =
   | { readonly by: 'owner' }
   /** Objects of the target have an owner reference to the objects of the source. */
   | { readonly by: 'owns' }
-  | { readonly by: 'selector'; readonly place: SelectorPlace };
+  /** `labels`: the path of the labels in objects of the target, through fields only; null: those of the metadata. */
+  | { readonly by: 'selector'; readonly place: SelectorPlace; readonly labels: Path | null };
 
 export interface Relation {
   /** The field on `source`. */

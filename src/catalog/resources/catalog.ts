@@ -13,16 +13,20 @@ import type { RelationOrigin } from '../relations/relation.ts';
 import type { FieldTree, LeafType } from '../tree/field-tree.ts';
 import type { Resource } from './resource.ts';
 
-/** A column that kubectl shows: from a CRD's additionalPrinterColumns, or from Portolan's own table for built-in kinds. */
+/** A column that kubectl shows: from a CRD's additionalPrinterColumns, or from the table of built-in kinds (src/catalog/columns). */
 export interface PrinterColumn {
   readonly name: string;
-  /** A type of Kubernetes: string, integer, number, boolean, date. */
+  /** The type of its values: string, integer, number, boolean, date. */
   readonly type: string;
   readonly format?: string;
   readonly description?: string;
   readonly priority: number;
-  /** Portolan's Path text (src/catalog/tree/path.ts); null when the JSONPath has no equivalent, and then the column is empty. */
+  /** Portolan's Path text (src/catalog/tree/path.ts); null when there is no equivalent, and then a column without `jsonPath` is empty. */
   readonly path: string | null;
+  /** The JSONPath of a CRD's column. Its value is the first result, as kubectl shows it. */
+  readonly jsonPath?: string;
+  /** The table of built-in kinds has a function for the value, by the kind and the name of the column. */
+  readonly computed?: true;
 }
 
 /** A path that is kept as a typed, indexed column of the kind's promoted table. */

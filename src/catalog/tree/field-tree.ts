@@ -21,6 +21,12 @@ export type LeafType =
   | 'Quantity'
   | 'IntOrString'
   | 'IP'
+  /** The resource version of an object, by its path (resolve-path.ts). Trees have String there. */
+  | 'ResourceVersion'
+  /** Only by a cast (src/catalog/tree/cast.ts): a number, or a text that denotes one. */
+  | 'Number'
+  /** Only by a cast: a time, or a day, which is its first moment in UTC. */
+  | 'Time'
   | 'JSON';
 
 export type FieldType =

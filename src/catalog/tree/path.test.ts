@@ -67,6 +67,35 @@ describe('parsePath', () => {
     expect(positionOf(text)).toBe(position);
   });
 
+  test.each<[string, string]>([
+    ['max(a,b.c)', 'max(a, b.c)'],
+    ['min( a["x,y"] , b[k="1,2"].c,d )', 'min(a["x,y"], b[k="1,2"].c, d)'],
+    ["max(a[',\\',\"'], b)", 'max(a[",\',\\""], b)'],
+  ])('reads several paths of %s', (text, canonical) => {
+    const path = parsePath(text);
+    expect(path.steps).toMatchObject([{ kind: 'several' }]);
+    expect(path.text).toBe(canonical);
+    expect(parsePath(canonical)).toEqual(path);
+  });
+
+  test.each<[string, number]>([
+    ['max(a,)', 0],
+    ['max(,a)', 0],
+    ['max(a, b', 3],
+    ['sum(a, b)', 5],
+    ['sum(a["x,y"], b)', 12],
+    ['count(a[], b[])', 9],
+    ['max(max(a), b)', 3],
+    [`max(a${', a'.repeat(8)})`, 27],
+    ['max( )', 0],
+  ])('refuses %j at %d', (text, position) => {
+    expect(positionOf(text)).toBe(position);
+  });
+
+  test('one path in a fold may have spaces around it, as several may', () => {
+    expect(parsePath('max( a[].b )')).toEqual(parsePath('max(a[].b)'));
+  });
+
   test('gives canonical text', () => {
     expect(parsePath(`a['x'][b='c'].d["e"]`).text).toBe('a["x"][b=c].d["e"]');
   });

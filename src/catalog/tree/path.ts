@@ -2,8 +2,8 @@
  * Path: the one grammar for locations in a field tree. Orders, filters, promotion, printer columns, relations and changedPaths
  * use it.
  *
- *   path    = plain | fold "(" plain ")"
- *   fold    = "sum" | "min" | "max" | "count"     one value that the values of lists come to
+ *   path    = plain | fold "(" plain ")" | ( "min" | "max" ) "(" plain 1*( "," plain ) ")"
+ *   fold    = "sum" | "min" | "max" | "count"     one value that the values of lists, or of several paths, come to
  *   plain   = ( name | bracket ) *( "." name | bracket )
  *   bracket = "[]"                       every element of a list
  *           | "[" digits "]"             one element of a list, counted from 0
@@ -14,8 +14,8 @@
  *   value   = 1*( A-Z / a-z / 0-9 / "_" / "-" / "." / ":" / "/" / "@" / "+" ) | string
  *   string  = JSON string in double quotes; single quotes are taken too, with \' in place of \"
  *
- * Examples: `a.b`, `list[]`, `sum(list[].n)`, `list[0]`, `conditions[type=Ready].status`, `labels["app.kubernetes.io/name"]`. Names are as
- * Kubernetes writes them. A relation is a step by name like any field.
+ * Examples: `a.b`, `list[]`, `sum(list[].n)`, `max(a.b, c)`, `list[0]`, `conditions[type=Ready].status`, `labels["app.kubernetes.io/name"]`.
+ * Names are as Kubernetes writes them. A relation is a step by name like any field.
  *
  * A quoted name and a map key have the same syntax. The text alone does not distinguish them. Both find a value in the same
  * way. resolvePath (resolve-path.ts) distinguishes them by the field tree and returns the canonical text.
@@ -28,6 +28,7 @@
  * parsable.
  */
 import { PortolanError } from '../../base/errors.ts';
+import { splitList } from '../../base/text/split-list.ts';
 
 export type PathStep =
   /** A field of an object. */
@@ -40,6 +41,8 @@ export type PathStep =
   | { readonly kind: 'where'; readonly field: string; readonly value: string }
   /** The value under a key of a map. */
   | { readonly kind: 'key'; readonly key: string }
+  /** The values at each of these paths, none of which has a fold. The only step of its path, which has the fold `min` or `max`. */
+  | { readonly kind: 'several'; readonly of: readonly Path[] }
   /** A part of the object's identity that its body does not have. The only step of its path. */
   | { readonly kind: 'identity'; readonly name: IdentityName }
   /** A part of the object's health, which is computed from its body. The only step of its path. */
@@ -93,9 +96,12 @@ export function isThroughLists({ steps, fold }: Path): boolean {
 
 /** Longest text and most steps that {@link parsePath} takes. Callers' paths are untrusted input; real paths are far shorter. */
 export const maxPathLength = 2000;
-const maxSteps = 100;
+export const maxSteps = 100;
 /** Most steps `[]` and `[name=value]` of a path. Each is one more query inside the SQL of a condition, and SQLite bounds their depth. */
 const maxListSteps = 8;
+
+/** Most paths of a fold over several. */
+const mostSeveral = 8;
 
 const foldedText = /^(sum|min|max|count)\((.*)\)$/s;
 const plainName = /^[A-Za-z0-9_-]+$/;
@@ -113,7 +119,16 @@ export function parsePath(text: string): Path {
   if (health !== undefined) return health;
   const folded = foldedText.exec(text);
   if (folded === null) return parsePlainPath(text);
-  return pathOf(parsePlainPath(folded[2] ?? '').steps, folded[1] as ListFold);
+  const [, fold, inner = ''] = folded;
+  const [first, second, ...rest] = inner.length > maxPathLength ? [] : splitList(inner);
+  if (first === undefined || second === undefined) return pathOf(parsePlainPath(inner.trim()).steps, fold as ListFold);
+  const begin = text.indexOf('(') + 1;
+  if (fold !== 'min' && fold !== 'max')
+    throw refuse(text, begin + second.at - 1, 'has several paths, which only min and max take');
+  const paths = [first, second, ...rest];
+  const excess = paths[mostSeveral];
+  if (excess !== undefined) throw refuse(text, begin + excess.at, `has more than ${mostSeveral} paths in ${fold}`);
+  return pathOf([{ kind: 'several', of: paths.map((each) => parsePlainPath(each.text.trim())) }], fold);
 }
 
 function parsePlainPath(text: string): Path {
@@ -196,6 +211,8 @@ function textOf(step: PathStep, first: boolean): string {
     case 'field':
       if (!plainName.test(step.name) || (first && isReserved(step.name))) return `[${JSON.stringify(step.name)}]`;
       return first ? step.name : `.${step.name}`;
+    case 'several':
+      return step.of.map((path) => path.text).join(', ');
     case 'each':
       return '[]';
     case 'index':

@@ -19,7 +19,7 @@ interface ComparedLeaves {
   readonly times: string | null;
 }
 
-const numbers: ReadonlySet<LeafType> = new Set(['Int', 'Int64', 'Float', 'Quantity']);
+const numbers: ReadonlySet<LeafType> = new Set(['Int', 'Int64', 'Float', 'Quantity', 'Number']);
 
 /** Why leaves of these types cannot be compared; null if they can. */
 export function checkComparedLeaves({ left, right, times }: ComparedLeaves): string | null {

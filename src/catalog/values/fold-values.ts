@@ -26,11 +26,7 @@ export function foldedType(fold: ListFold, type: LeafType): LeafType | null {
  */
 export function foldValues(fold: ListFold, type: LeafType, values: readonly unknown[]): unknown {
   if (fold === 'count') return values.filter((value) => value !== null && value !== undefined).length;
-  if (fold === 'sum') {
-    const sum = sumOf(type, values);
-    // A sum out of the type's range has no key, and so no value.
-    return orderKey(type, sum) === null ? undefined : sum;
-  }
+  if (fold === 'sum') return sumOf(type, values);
   let best: { readonly key: OrderKey; readonly value: unknown } | undefined;
   const sign = fold === 'max' ? 1 : -1;
   for (const value of values) {
@@ -40,6 +36,7 @@ export function foldValues(fold: ListFold, type: LeafType, values: readonly unkn
   return best?.value;
 }
 
+/** Undefined for a sum that is out of the type's range. */
 function sumOf(type: LeafType, values: readonly unknown[]): unknown {
   let sum: Decimal = { coefficient: 0n, exponent: 0 };
   for (const value of values) {
@@ -47,16 +44,22 @@ function sumOf(type: LeafType, values: readonly unknown[]): unknown {
     if (key !== null) sum = addDecimals(sum, numberOfKey(type, key));
   }
   switch (type) {
-    case 'Duration':
-      return durationText(sum.coefficient * 10n ** BigInt(sum.exponent + 9));
+    case 'Duration': {
+      const nanoseconds = sum.coefficient * 10n ** BigInt(sum.exponent + 9);
+      return nanoseconds === BigInt.asIntN(64, nanoseconds) ? durationText(nanoseconds) : undefined;
+    }
     case 'Quantity':
-      return quantityText(sum);
+      return ofRange(type, quantityText(sum));
     case 'Float':
-      return Number(decimalText(sum));
+      return ofRange(type, Number(decimalText(sum)));
     default: {
       // Text of digits where a number would be rounded. Beyond 64 bits it has no key.
       const digits = decimalText(sum);
-      return Number.isSafeInteger(Number(digits)) ? Number(digits) : digits;
+      return ofRange(type, Number.isSafeInteger(Number(digits)) ? Number(digits) : digits);
     }
   }
+}
+
+function ofRange(type: LeafType, sum: unknown): unknown {
+  return orderKey(type, sum) === null ? undefined : sum;
 }

@@ -39,6 +39,7 @@ const values: Readonly<Record<LeafType, fc.Arbitrary<unknown>>> = {
       fc.constantFrom('Z', '+23:59', '-23:59', '+01:00'),
     )
     .map((parts) => parts.join('')),
+  Time: fc.constantFrom('0000-01-01', '9999-12-31', '2024-02-29', '2026-01-31T12:34:56.5+01:00'),
   Duration: fc.oneof(
     fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n).map((value) => `${value}ns`),
     fc.constantFrom('1h30m', '-1.5s', '250ms', '0', '1us', '59m59.999999999s'),
@@ -55,6 +56,16 @@ const values: Readonly<Record<LeafType, fc.Arbitrary<unknown>>> = {
     fc.constantFrom(1e21, 1e300, rawJson('1180591620717411303424')),
   ),
   IP: fc.oneof(fc.ipV4(), fc.ipV6(), fc.string(), fc.constantFrom('None', 'fe80::1%eth0', 's4', '')),
+  ResourceVersion: fc.oneof(
+    fc.string(),
+    fc.bigInt({ min: 0n, max: 10n ** 60n }).map(String),
+    fc.constantFrom('007', '-1', ''),
+  ),
+  Number: fc.oneof(
+    digits,
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    integer.map((value) => json(value.toString())),
+  ),
   JSON: fc.oneof(
     fc.string(),
     fc.boolean(),
@@ -96,9 +107,11 @@ test('values are shown in one canonical form', () => {
       shown('DateTime', each),
     ),
   ).toEqual(['2026-01-31T12:00:00Z', '2026-01-31T12:00:00.5Z', '1969-12-31T23:59:59.999999Z']);
+  expect(shown('Time', '2026-01-31')).toBe('2026-01-31T00:00:00Z');
   expect(shown('Int64', '9007199254740993')).toBe('9007199254740993');
   expect(shown('Int64', '05')).toBe(5);
-  expect(shown('Int', rawJson('9007199254740993'))).toEqual({ raw: '9007199254740993' });
+  expect(shown('Int', 5)).toBe(5);
+  expect(['x', 5, true].map((each) => shown('String', each))).toEqual(['x', '5', 'true']);
   expect([true, 1.5, 'x', 7].map((each) => shown('JSON', each))).toEqual([true, 1.5, 'x', 7]);
   expect(valueOfKey('String', null)).toBeNull();
 });

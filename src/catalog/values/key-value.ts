@@ -6,7 +6,7 @@
  */
 
 import type { LeafType } from '../tree/field-tree.ts';
-import { decimalOfKey, decimalText } from './decimal.ts';
+import { decimalKey, decimalOfKey, decimalText, parseDecimal } from './decimal.ts';
 import { durationText } from './duration.ts';
 import { ipOfKey } from './ip.ts';
 import { quantityText } from './quantity.ts';
@@ -31,6 +31,7 @@ export function valueOfKey(type: LeafType, key: OrderKey | null): unknown {
     case 'Float':
       return Number(key);
     case 'DateTime':
+    case 'Time':
       return timeText(BigInt(key));
     case 'Duration':
       return durationText(BigInt(key));
@@ -40,6 +41,12 @@ export function valueOfKey(type: LeafType, key: OrderKey | null): unknown {
       const text = String(key);
       return text.startsWith('s') ? text.slice(1) : ipOfKey(text);
     }
+    case 'ResourceVersion': {
+      const text = String(key);
+      return text.startsWith('s') ? text.slice(1) : decimalText(decimalOfKey(text.slice(1)));
+    }
+    case 'Number':
+      return numberOrText(String(key));
     case 'IntOrString':
     case 'JSON':
       return scalar(String(key));
@@ -53,6 +60,16 @@ function scalar(key: string): unknown {
   if (key.startsWith('b')) return rest === '1';
   const decimal = decimalOfKey(rest);
   return decimal.exponent >= 0 ? integer(BigInt(decimalText(decimal))) : Number(decimalText(decimal));
+}
+
+/** A number where a double holds it, otherwise its digits. */
+function numberOrText(key: string): number | string {
+  const decimal = decimalOfKey(key);
+  const text = decimalText(decimal);
+  const number = Number(text);
+  const held = parseDecimal(String(number));
+  const isHeld = held !== null && decimalKey(held) === key && (decimal.exponent < 0 || Number.isSafeInteger(number));
+  return isHeld ? number : text;
 }
 
 function integer(value: bigint): unknown {

@@ -27,6 +27,31 @@ export function isRawJson(value: unknown): value is RawJson {
   return functions.isRawJSON(value);
 }
 
+/** Tokens of JSON that parseDeep marks. A string before a colon is a name. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|-?[0-9][-+.0-9Ee]{15,}/g;
+
+/**
+ * JSON.parse of a text of any depth.
+ * @param numberOf makes the value of a number of at least sixteen characters, from its text
+ */
+export function parseDeep(text: string, numberOf: (source: string) => unknown): unknown {
+  // Long numbers become texts that begin with "n", and texts get an "s" before them.
+  const marked = text.replace(tokens, (token, colon?: string) => {
+    if (colon !== undefined) return token;
+    return token.startsWith('"') ? `"s${token.slice(1)}` : `"n${token}"`;
+  });
+  const root = { value: JSON.parse(marked) as unknown };
+  const containers: Record<string, unknown>[] = [root];
+  for (let container = containers.pop(); container !== undefined; container = containers.pop()) {
+    for (const [name, value] of Object.entries(container)) {
+      if (typeof value === 'string')
+        container[name] = value.startsWith('n') ? numberOf(value.slice(1)) : value.slice(1);
+      else if (typeof value === 'object' && value !== null) containers.push(value as Record<string, unknown>);
+    }
+  }
+  return root.value;
+}
+
 /** The text of a raw JSON value, exactly as it was read. */
 export function rawJsonText(value: RawJson): string {
   return value.rawJSON;

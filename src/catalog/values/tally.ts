@@ -7,14 +7,16 @@ import type { LeafType } from '../tree/field-tree.ts';
 import { addDecimals, type Decimal, decimalOfKey, parseDecimal, zero } from './decimal.ts';
 import { compareKeys, type OrderKey } from './values.ts';
 
+const summable: ReadonlySet<LeafType> = new Set(['Int', 'Int64', 'Float', 'Quantity', 'Duration', 'Number']);
+
 /** True if the values of this leaf type can be summed. */
 export function isSummable(type: LeafType): boolean {
-  return type === 'Int' || type === 'Int64' || type === 'Float' || type === 'Quantity' || type === 'Duration';
+  return summable.has(type);
 }
 
 /** The number that a key of a summable type represents; durations in seconds. */
 export function numberOfKey(type: LeafType, key: OrderKey): Decimal {
-  if (type === 'Quantity') return decimalOfKey(String(key));
+  if (type === 'Quantity' || type === 'Number') return decimalOfKey(String(key));
   if (type === 'Float') return parseDecimal(String(key)) ?? zero;
   return { coefficient: BigInt(key), exponent: type === 'Duration' ? -9 : 0 };
 }

@@ -1,15 +1,22 @@
 /**
- * Times as Kubernetes writes them: RFC 3339 with up to nine digits of fraction and any offset.
+ * Times as the API server takes them in `format: date-time` (`strfmt.IsDateTime` of k8s.io/kube-openapi): RFC 3339 with any fraction and any
+ * offset, and some texts beside it.
+ *
+ *   2026-03-01T10:00:00Z          as Kubernetes writes times
+ *   2026-03-01t10:00:00z          the letters have no case
+ *   2026-03-01T10:00:00,5Z        any character may stand before the fraction
+ *   2026-03-01T10:00:00+99:99     an offset is any four digits
+ *   2026-03-01T10:00:00ZT1        a second T ends the time
  */
 
-const rfc3339 =
-  /^([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?(?:Z|([+-])([0-9]{2}):([0-9]{2}))$/;
+const taken =
+  /^([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[^\nTt]([0-9]+))?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))(?:[Tt].*)?$/s;
 
 const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
  * Microseconds since 1970-01-01T00:00:00Z; finer digits are truncated. Null when the text is not a valid time (February 30, for
- * example).
+ * example), or is too far from the years 0 to 9999 to be written.
  */
 export function parseTime(text: string): bigint | null {
   return parsePlain(text) ?? parseAny(text);
@@ -50,7 +57,7 @@ function twoDigits(text: string, at: number): number {
 }
 
 function parseAny(text: string): bigint | null {
-  const match = rfc3339.exec(text);
+  const match = taken.exec(text);
   if (match === null) return null;
   const year = Number(match[1]);
   const month = Number(match[2]);
@@ -61,11 +68,12 @@ function parseAny(text: string): bigint | null {
   const offsetHour = Number(match[9] ?? 0);
   const offsetMinute = Number(match[10] ?? 0);
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return null;
-  if (hour > 23 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59) return null;
+  if (hour > 23 || minute > 59 || second > 59) return null;
   const offset = (offsetHour * 60 + offsetMinute) * (match[8] === '-' ? -60 : 60);
   const seconds = daysSinceEpoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
   const micros = Number((match[7] ?? '').slice(0, 6).padEnd(6, '0'));
-  return BigInt(seconds) * 1_000_000n + BigInt(micros);
+  const moment = BigInt(seconds) * 1_000_000n + BigInt(micros);
+  return moment < firstMicros - widestOffset || moment > lastMicros + widestOffset ? null : moment;
 }
 
 function daysIn(year: number, month: number): number {
@@ -88,15 +96,15 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
  * offset.
  */
 export function timeText(micros: bigint): string {
-  if (micros < firstMicros) return `${stamp(micros + day)}+23:59`;
-  if (micros > lastMicros) return `${stamp(micros - day)}-23:59`;
+  if (micros < firstMicros) return `${stamp(micros + widestOffset)}+23:59`;
+  if (micros > lastMicros) return `${stamp(micros - widestOffset)}-23:59`;
   return `${stamp(micros)}Z`;
 }
 
 const firstMicros = -62_167_219_200_000_000n;
 const lastMicros = 253_402_300_799_999_999n;
-/** The widest valid offset. */
-const day = 86_340_000_000n;
+/** The widest offset of RFC 3339. */
+const widestOffset = 86_340_000_000n;
 
 function stamp(micros: bigint): string {
   const fraction = ((micros % 1_000_000n) + 1_000_000n) % 1_000_000n;

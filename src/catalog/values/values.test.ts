@@ -26,7 +26,13 @@ describe('orderKey', () => {
   test.each<[LeafType, unknown, OrderKey | null]>([
     ['String', 'a', 'a'],
     ['String', 'a\ud800b', 'a\ufffdb'],
-    ['String', 1, null],
+    ['String', 1, '1'],
+    ['String', -0, '0'],
+    ['String', 1e21, '1e+21'],
+    ['String', true, 'true'],
+    ['String', rawJson('9007199254740993'), '9007199254740993'],
+    ['String', {}, null],
+    ['String', ['a'], null],
     ['String', null, null],
     ['String', undefined, null],
     ['Boolean', true, 1],
@@ -36,7 +42,10 @@ describe('orderKey', () => {
     ['Int', -0, 0],
     ['Int', 1.5, null],
     ['Int', '5', null],
-    ['Int', rawJson('9007199254740993'), 9007199254740993n],
+    ['Int', 2 ** 31 - 1, 2 ** 31 - 1],
+    ['Int', 2 ** 31, null],
+    ['Int', -(2 ** 31) - 1, null],
+    ['Int', rawJson('9007199254740993'), null],
     ['Int64', 5, 5n],
     ['Int64', '5', 5n],
     ['Int64', '-9223372036854775808', -(2n ** 63n)],
@@ -52,6 +61,12 @@ describe('orderKey', () => {
     ['DateTime', '1970-01-01T00:00:01Z', 1_000_000n],
     ['DateTime', '1970-01-01', null],
     ['DateTime', 5, null],
+    ['Time', '1970-01-02', 86_400_000_000n],
+    ['Time', '1970-01-02T00:00:01Z', 86_401_000_000n],
+    ['Time', '1970-02-30', null],
+    ['Time', '1970-1-2', null],
+    ['Time', '1970-01-02T', null],
+    ['Time', 5, null],
     ['Duration', '1ms', 1_000_000n],
     ['Duration', 5, null],
     ['Quantity', '0', '0'],
@@ -134,7 +149,7 @@ describe('orderKey', () => {
     );
   });
 
-  test('orders Int, Int64 and JSON integers exactly beyond 2^53', () => {
+  test('orders Int64 and JSON integers exactly beyond 2^53', () => {
     const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
     const near = fc.bigInt({ min: 2n ** 53n - 5n, max: 2n ** 53n + 5n });
     const integer = fc.oneof(
@@ -146,7 +161,7 @@ describe('orderKey', () => {
       fc.property(integer, integer, (a, b) => {
         const expected = a < b ? -1 : a > b ? 1 : 0;
         const [x, y] = [parseExact(a.toString()), parseExact(b.toString())];
-        for (const type of ['Int', 'Int64', 'JSON'] as const) {
+        for (const type of ['Int64', 'JSON'] as const) {
           expect(compareKeys(key(type, x), key(type, y))).toBe(expected);
         }
         expect(key('Int64', a.toString())).toBe(a);
@@ -213,6 +228,22 @@ describe('checkValue', () => {
     expect(checkValue('String', undefined)).toBe('nothing is not a string');
     expect(checkValue('Boolean', 10n)).toBe('"10" is not true or false');
     expect(checkValue('DateTime', 'x'.repeat(200))?.length).toBeLessThan(140);
+  });
+
+  test.each(['Int', 'Int64', 'Float', 'Quantity', 'Number', 'IntOrString', 'JSON'] as const)(
+    'says how to compare with a number beyond those of JSON: %s',
+    (type) => {
+      const advice = 'is beyond the numbers of JSON; write a number as text, in a condition by path with as: NUMBER';
+      expect(checkValue(type, Number.POSITIVE_INFINITY)).toBe(advice);
+      expect(checkValue(type, Number.NEGATIVE_INFINITY)).toBe(advice);
+    },
+  );
+
+  test('says what another leaf takes instead of a number beyond those of JSON', () => {
+    expect(checkValue('Time', Number.POSITIVE_INFINITY)).toBe(
+      'is beyond the numbers of JSON; write a time such as "2026-01-31T12:00:00Z" or "2026-01-31"',
+    );
+    expect(checkValue('String', Number.NEGATIVE_INFINITY)).toBe('is beyond the numbers of JSON; write a string');
   });
 });
 

@@ -10,19 +10,21 @@ import { decimalKey, parseDecimal } from './decimal.ts';
 import { parseDuration } from './duration.ts';
 import { ipKey } from './ip.ts';
 import { parseQuantity } from './quantity.ts';
-import { isRawJson, rawJson } from './raw-json.ts';
+import { isRawJson, parseDeep, rawJson } from './raw-json.ts';
 import { parseTime, timeOfEpoch } from './time.ts';
 
 /**
  * The sort key of a value; comparisons use it too. All keys of one leaf type are comparable.
- * - text: String, Quantity, IntOrString, IP and JSON
- * - number: Boolean, Float and safe Int
- * - bigint: Int64, DateTime and Duration
+ * - text: String, Quantity, IntOrString, IP, ResourceVersion, Number and JSON
+ * - number: Boolean, Float and Int
+ * - bigint: Int64, DateTime, Time and Duration
  */
 export type OrderKey = string | number | bigint;
 
 /** Longer runs of digits are ordered by code point, also in natural order. */
 const longestRun = 999;
+/** Resource versions that can be compared are such (KEP-5504). */
+const wholeNumber = /^(0|[1-9][0-9]*)$/;
 const minInt64 = -(2n ** 63n);
 const maxInt64 = 2n ** 63n - 1n;
 
@@ -30,13 +32,12 @@ const maxInt64 = 2n ** 63n - 1n;
 export function orderKey(type: LeafType, value: unknown): OrderKey | null {
   switch (type) {
     case 'String':
-      return typeof value === 'string' ? value.toWellFormed() : null;
+      return scalarText(value)?.toWellFormed() ?? null;
     case 'Boolean':
       return typeof value === 'boolean' ? (value ? 1 : 0) : null;
     case 'Int':
       // Adding 0 turns -0 into 0, here and below: SQLite has one zero.
-      if (typeof value === 'number') return Number.isSafeInteger(value) ? value + 0 : null;
-      return narrow(integerOf(value));
+      return isInt(value) ? value + 0 : null;
     case 'Int64':
       if (typeof value === 'string') return /^-?[0-9]{1,19}$/.test(value) ? inRange(BigInt(value)) : null;
       return integerOf(value);
@@ -44,6 +45,8 @@ export function orderKey(type: LeafType, value: unknown): OrderKey | null {
       return floatOf(value);
     case 'DateTime':
       return typeof value === 'string' ? parseTime(value) : null;
+    case 'Time':
+      return typeof value === 'string' ? (parseTime(value) ?? parseTime(`${value}T00:00:00Z`)) : null;
     case 'Duration':
       return typeof value === 'string' ? parseDuration(value) : null;
     case 'Quantity':
@@ -52,14 +55,27 @@ export function orderKey(type: LeafType, value: unknown): OrderKey | null {
       if (typeof value === 'string') return `s${value.toWellFormed()}`;
       if (typeof value === 'number' && !Number.isInteger(value)) return null;
       return numberKey(value);
-    case 'IP':
+    case 'IP': {
+      const text = scalarText(value)?.toWellFormed();
+      return text === undefined ? null : (ipKey(text) ?? `s${text}`);
+    }
+    case 'ResourceVersion':
       if (typeof value !== 'string') return null;
-      return ipKey(value.toWellFormed()) ?? `s${value.toWellFormed()}`;
+      return (wholeNumber.test(value) ? numberTextKey(value) : null) ?? `s${value.toWellFormed()}`;
+    case 'Number':
+      return decimalTextKey(typeof value === 'string' ? value : digitsOf(value));
     case 'JSON':
       if (typeof value === 'string') return `s${value.toWellFormed()}`;
       if (typeof value === 'boolean') return value ? 'b1' : 'b0';
       return numberKey(value);
   }
+}
+
+/** The text that a String shows: a string itself, or the JSON text of a number or boolean. Other values have none. */
+export function scalarText(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return isRawJson(value) ? value.rawJSON : null;
 }
 
 /** Orders two keys of one leaf type; text by code point, which is the order of its UTF-8 bytes. */
@@ -91,11 +107,20 @@ export function compareText(a: string, b: string): -1 | 0 | 1 {
 
 /**
  * JSON.parse, except that integers beyond ±(2^53 - 1) become raw JSON (raw-json.ts), which JSON.stringify writes exactly.
+ * @param reviver decides otherwise about these integers; it is not called for texts without any
  * @throws SyntaxError as JSON.parse does.
  */
-export function parseExact(text: string): unknown {
+export function parseExact(text: string, reviver = keepIntegers): unknown {
   // Sixteen consecutive digits rarely occur outside such integers, so nearly every body takes the fast path.
-  return hasDigits(text, 16) ? JSON.parse(text, keepIntegers) : JSON.parse(text);
+  if (!hasDigits(text, 16)) return JSON.parse(text);
+  try {
+    return JSON.parse(text, reviver);
+  } catch (error) {
+    // JSON.parse calls a reviver by recursion, and without one it takes any depth.
+    if (error instanceof RangeError)
+      return parseDeep(text, (source) => reviver.call(null, '', Number(source), { source }));
+    throw error;
+  }
 }
 
 /** True if the text has that many consecutive digits. Samples one character per window, and scans the neighbours of a digit. */
@@ -122,27 +147,48 @@ function keepIntegers(this: unknown, _key: string, value: unknown, context?: { s
   return source !== undefined && /^-?[0-9]+$/.test(source) ? rawJson(source) : value;
 }
 
-const wanted: Readonly<Record<LeafType, string>> = {
+/** What a leaf of each type takes, as part of a sentence. */
+export const wanted: Readonly<Record<LeafType, string>> = {
   String: 'a string',
   Boolean: 'true or false',
-  Int: 'an integer',
+  Int: 'an integer of 32 bits',
   Int64: 'an integer of at most 64 bits, as a string when it is beyond 2^53 - 1',
   Float: 'a number',
   DateTime: 'a time such as "2026-01-31T12:00:00Z"',
+  Time: 'a time such as "2026-01-31T12:00:00Z" or "2026-01-31"',
   Duration: 'a duration such as "1h30m" or "250ms"',
   Quantity: 'a quantity such as "250m", "1Gi" or 2',
   IntOrString: 'an integer or a string',
   IP: 'a string such as "10.0.0.1" or "2001:db8::1"',
+  ResourceVersion: 'a string',
+  Number: 'a number such as 5 or "1.5"',
   JSON: 'a string, a number or a boolean',
 };
+
+const takesNumber: ReadonlySet<LeafType> = new Set([
+  'Int',
+  'Int64',
+  'Float',
+  'Quantity',
+  'Number',
+  'IntOrString',
+  'JSON',
+]);
 
 /**
  * The reason why a caller's value is not comparable with a leaf of this type (part of a sentence), or null when it is comparable.
  */
 export function checkValue(type: LeafType, value: unknown): string | null {
-  if (orderKey(type, value) !== null) return null;
+  // A stored number is a text in a String. A caller who compares a String with a number has mistaken the path.
+  const isComparable = (type !== 'String' && type !== 'IP') || typeof value === 'string';
+  if (isComparable && orderKey(type, value) !== null) return null;
+  // A literal or a variable such as 1e400.
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    const advice = takesNumber.has(type) ? 'a number as text, in a condition by path with as: NUMBER' : wanted[type];
+    return `is beyond the numbers of JSON; write ${advice}`;
+  }
   const shown = JSON.stringify(typeof value === 'bigint' ? value.toString() : value) ?? 'nothing';
-  const epoch = type === 'DateTime' ? timeOfEpoch(value) : null;
+  const epoch = type === 'DateTime' || type === 'Time' ? timeOfEpoch(value) : null;
   const instead = epoch === null ? '' : `; perhaps ${JSON.stringify(epoch)} is meant`;
   return `${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown} is not ${wanted[type]}${instead}`;
 }
@@ -163,8 +209,9 @@ function integerOf(value: unknown): bigint | null {
   return isRawJson(value) && /^-?[0-9]{1,19}$/.test(value.rawJSON) ? inRange(BigInt(value.rawJSON)) : null;
 }
 
-function narrow(value: bigint | null): number | bigint | null {
-  return value !== null && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
+/** Is it an integer of 32 bits, as GraphQL's Int? */
+function isInt(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= -(2 ** 31) && Number(value) < 2 ** 31;
 }
 
 function floatOf(value: unknown): number | null {
@@ -187,9 +234,19 @@ function digitsOf(value: unknown): string | null {
 }
 
 function numberKey(value: unknown): string | null {
-  const decimal = parseDecimal(digitsOf(value) ?? '');
-  const key = decimal === null ? null : decimalKey(decimal);
+  return numberTextKey(digitsOf(value));
+}
+
+/** The key of a number among texts. */
+function numberTextKey(text: string | null): string | null {
+  const key = decimalTextKey(text);
   return key === null ? null : `n${key}`;
+}
+
+/** The key of a number in decimal digits; null for any other text. */
+function decimalTextKey(text: string | null): string | null {
+  const decimal = parseDecimal(text ?? '');
+  return decimal === null ? null : decimalKey(decimal);
 }
 
 function quantityKey(value: unknown): string | null {
@@ -197,12 +254,18 @@ function quantityKey(value: unknown): string | null {
   return decimal === null ? null : decimalKey(decimal);
 }
 
+/** Do texts of this leaf type have their letters in the key? Then `ignoreCase` and natural order apply to it. */
+export function hasTextKey(type: LeafType): boolean {
+  return type === 'String' || type === 'IntOrString' || type === 'ResourceVersion' || type === 'JSON';
+}
+
 /**
- * A text whose order by code point is the natural order of `text`: runs of digits count by their value, so web-2 sorts before
- * web-10. Texts that differ only in leading zeros have one key.
+ * The natural key of a key of a type with text keys. In its order by code point, runs of digits count by their value: web-2 sorts before
+ * web-10. Texts that differ only in leading zeros have one key. Keys of numbers and booleans stay what they are.
  */
-export function naturalKey(text: string): string {
-  return text.replace(/0*([0-9]+)/g, (run: string, digits: string) =>
+export function naturalKey(type: LeafType, key: string): string {
+  if (type !== 'String' && !key.startsWith('s')) return key;
+  return key.replace(/0*([0-9]+)/g, (run: string, digits: string) =>
     digits.length > longestRun ? run : `0${String(digits.length).padStart(3, '0')}${digits}`,
   );
 }

@@ -14,6 +14,24 @@ export function credentialKinds(auth: Config['auth']): readonly CredentialKind[]
   return accepted;
 }
 
+/** @throws PortolanError CONFIGURATION for --impersonate without callers, and where all callers would need it. */
+export function refuseUnimpersonated(
+  accepted: readonly CredentialKind[],
+  { impersonate, secretData }: Pick<Config, 'impersonate' | 'secretData'>,
+): void {
+  if (impersonate !== 'off' && accepted.length === 0) {
+    throw new PortolanError(
+      'CONFIGURATION',
+      '--impersonate needs --auth: it sends requests in the name of known callers.',
+    );
+  }
+  if (secretData === 'absent' || impersonate !== 'off' || accepted.length === 0 || accepted.includes('token')) return;
+  throw new PortolanError(
+    'CONFIGURATION',
+    '--secret-data live sends requests in the name of callers who have no token: allow it with --impersonate constrained, or with classic for API servers before 1.36.',
+  );
+}
+
 /**
  * The resourceKeys that are ingested whatever --kinds says: roles and bindings, if they decide what callers see, and objects that declare
  * abstract kinds.

@@ -5,7 +5,14 @@ import { spawnSimCluster } from '../../../sim/spawn-sim.ts';
 import { temporaryFolder } from '../../base/temporary-folder.ts';
 import type { Config } from '../../config/options.ts';
 import type { ClusterOptions } from '../../kube/client/connection.ts';
+import { shadowRecordCrd } from '../../sets/record/shadow-record-crd.ts';
 import { type ClusterConfig, oneClusterOf } from './clusters-of.ts';
+
+/** The simulated cluster of the demo, with the definition that sets need. */
+export const demoWorld = (): { readonly objects: 'demo'; readonly crds: readonly unknown[] } => ({
+  objects: 'demo',
+  crds: [shadowRecordCrd()],
+});
 
 /** @throws PortolanError CONFIGURATION for several clusters, and what `work` throws. */
 export async function onOneCluster<T>(
@@ -18,7 +25,7 @@ export async function onOneCluster<T>(
 
 /** A demo world without Pods of its own, in which nothing happens by itself. It ends with `work`. */
 export async function onDemoCluster<T>(work: (cluster: ClusterOptions) => Promise<T>): Promise<T> {
-  const cluster = await spawnSimCluster({ objects: 'demo', pods: 0, churn: false });
+  const cluster = await spawnSimCluster({ ...demoWorld(), pods: 0, churn: false });
   const folder = temporaryFolder('portolan-demo-');
   try {
     const kubeconfig = join(folder.path, 'kubeconfig.yaml');

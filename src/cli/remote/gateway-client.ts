@@ -16,6 +16,9 @@ export type RemoteConfig = Pick<Config, 'url' | 'token'>;
 /** Milliseconds to wait for each answer of the gateway. */
 const patience = 10_000;
 
+/** Errors that the same question has again. */
+const ofQuestion = ['BAD_USER_INPUT', 'FORBIDDEN', 'NOT_FOUND', 'QUERY_TOO_COSTLY'] as const;
+
 const refusal = z.object({ error: z.string() });
 
 const answerShape = z.looseObject({
@@ -51,15 +54,20 @@ export class GatewayClient {
   /**
    * The data of a query; null while the gateway has no schema yet.
    * @param shape of the data.
-   * @throws PortolanError UPSTREAM_UNAVAILABLE or UNAUTHENTICATED, with a message that contains instructions.
+   * @throws PortolanError UPSTREAM_UNAVAILABLE or UNAUTHENTICATED, with a message that contains instructions; an error of the question in the
+   * words of the gateway.
    */
   async ask<T>(query: string, shape: z.ZodType<T>): Promise<T | null> {
     const text = await this.post(JSON.stringify({ query }));
-    const { data } = this.#checked(text, z.object({ data: shape.nullish() }));
-    if (data != null) return data;
-    const { errors } = this.#checked(text, answerShape);
-    if (errors?.some(({ extensions }) => extensions?.code === 'CACHE_NOT_READY') === true) return null;
-    const why = errors?.[0]?.message ?? 'nothing';
+    const found = z.object({ data: shape }).safeParse(parsedJson(text));
+    if (found.success) return found.data.data;
+    const { errors = [] } = this.#checked(text, answerShape);
+    if (errors.some(({ extensions }) => extensions?.code === 'CACHE_NOT_READY')) return null;
+    const [error] = errors;
+    if (error === undefined) throw this.notPortolan(text);
+    const { message: why, extensions } = error;
+    const code = ofQuestion.find((each) => each === extensions?.code);
+    if (code !== undefined) throw new PortolanError(code, why);
     const { href } = this.endpoint;
     throw new PortolanError(
       'UPSTREAM_UNAVAILABLE',
@@ -75,9 +83,42 @@ export class GatewayClient {
   async post(body: string, milliseconds = patience): Promise<string> {
     const headers = { ...this.headers, 'content-type': 'application/json', accept: 'application/json' };
     const text = await this.#text(this.endpoint, { method: 'POST', headers, body }, milliseconds);
+    this.#requireAccepted(text);
+    return text;
+  }
+
+  #requireAccepted(text: string): void {
     const [error] = answerShape.safeParse(parsedJson(text)).data?.errors ?? [];
-    if (error?.extensions?.code !== 'UNAUTHENTICATED') return text;
-    throw this.needsToken(error.message);
+    if (error?.extensions?.code === 'UNAUTHENTICATED') throw this.needsToken(error.message);
+  }
+
+  /**
+   * The texts of the messages that answer a subscription (GraphQL over Server-Sent Events); the one answer if it is refused.
+   * @param silence milliseconds that the gateway, which sends signs of life, may say nothing.
+   * @throws PortolanError UPSTREAM_UNAVAILABLE, or UNAUTHENTICATED where the gateway does not accept the token.
+   */
+  async *events(body: string, silence: number): AsyncGenerator<string, void, undefined> {
+    const headers = { ...this.headers, 'content-type': 'application/json', accept: 'text/event-stream' };
+    const silent = new AbortController();
+    const timer = setTimeout(() => silent.abort(new Error(`no answer for ${silence / 1000} s`)), silence);
+    try {
+      const answer = await this.#answer(this.endpoint, { method: 'POST', headers, body }, silent.signal);
+      if (answer.headers.get('content-type')?.startsWith('text/event-stream') !== true) {
+        const text = await answer.text();
+        this.#requireAccepted(text);
+        yield text;
+        return;
+      }
+      for await (const data of dataOfEvents(answer.body ?? [], () => timer.refresh())) {
+        this.#requireAccepted(data);
+        yield data;
+      }
+    } catch (error) {
+      throw this.#unreachable(error);
+    } finally {
+      clearTimeout(timer);
+      silent.abort();
+    }
   }
 
   /** The error for credentials that the gateway does not accept. */
@@ -124,22 +165,47 @@ export class GatewayClient {
 
   async #text(target: URL, request: RequestInit, milliseconds: number): Promise<string> {
     try {
-      const options = { ...request, redirect: 'manual', signal: AbortSignal.timeout(milliseconds) } as const;
-      const answer = await fetch(target, options);
-      if (answer.status >= 300 && answer.status < 400) throw this.#redirected(answer);
+      const answer = await this.#answer(target, request, AbortSignal.timeout(milliseconds));
       return await answer.text();
     } catch (error) {
-      if (error instanceof PortolanError) throw error;
-      const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-      const why = messageOf(cause) || 'refused';
-      const hint = why.includes('certificate')
-        ? 'name the file of its authority with NODE_EXTRA_CA_CERTS'
-        : 'start one with portolan serve, or name it with --url';
-      throw new PortolanError(
-        'UPSTREAM_UNAVAILABLE',
-        `No gateway answers at ${this.endpoint.href} (${why}); ${hint}.`,
-        { cause: error },
-      );
+      throw this.#unreachable(error);
     }
   }
+
+  async #answer(target: URL, request: RequestInit, signal: AbortSignal): Promise<Response> {
+    const answer = await fetch(target, { ...request, redirect: 'manual', signal });
+    if (answer.status >= 300 && answer.status < 400) throw this.#redirected(answer);
+    return answer;
+  }
+
+  #unreachable(error: unknown): PortolanError {
+    if (error instanceof PortolanError) return error;
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    const why = messageOf(cause) || 'refused';
+    const hint = why.includes('certificate')
+      ? 'name the file of its authority with NODE_EXTRA_CA_CERTS'
+      : 'start one with portolan serve, or name it with --url';
+    return new PortolanError('UPSTREAM_UNAVAILABLE', `No gateway answers at ${this.endpoint.href} (${why}); ${hint}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** The data of the events `next`, to the event `complete`. Portolan writes the data of an event on one line. */
+async function* dataOfEvents(body: AsyncIterable<Uint8Array> | readonly Uint8Array[], heard: () => void) {
+  const decoder = new TextDecoder();
+  let rest: string[] = [];
+  for await (const bytes of body) {
+    heard();
+    const [first = '', ...others] = decoder.decode(bytes, { stream: true }).split('\n\n');
+    rest.push(first);
+    for (const begin of others) {
+      const event = rest.join('');
+      rest = [begin];
+      if (event.startsWith('event: complete')) return;
+      const [, data] = /^event: next\ndata: (.*)$/.exec(event) ?? [];
+      if (data !== undefined) yield data;
+    }
+  }
+  throw new Error('the connection was lost');
 }

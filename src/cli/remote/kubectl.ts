@@ -14,7 +14,7 @@ import { PortolanError } from '../../base/errors.ts';
 import { standardOutput } from '../../base/output/standard-streams.ts';
 import { variableOf } from '../../config/options.ts';
 import { commandOptions } from '../../config/table/command-options.ts';
-import { remote } from '../../config/table/command-sets.ts';
+import { remote, writing } from '../../config/table/command-sets.ts';
 import { ownToken } from '../../kube/credentials/own-token.ts';
 import { openPortForward } from './port-forward.ts';
 
@@ -27,9 +27,13 @@ Commands:
   query '<document>'      the answer to a GraphQL document, as JSON
   watch '<document>'      the messages of a subscription, as JSON lines; also watch pods
   relations               the relations between kinds
+  json-schema <kind>      the JSON Schema of the manifests of a kind
+  plan, apply             the changes of manifests: shown, or carried out
+  delete, restart, scale  the same for objects
 
 Options:
-  -n, --namespace <name>  the namespace of the gateway (default: that of the context)
+  -n, --namespace <name>  the namespace of the gateway (default: that of the context). After a command that
+                          writes, it belongs to the command
   --context <name>        the context of the kubeconfig
   --kubeconfig <path>     the kubeconfig
   --service <name>        the Service of the gateway (default: the one with the label app.kubernetes.io/name=portolan)
@@ -56,7 +60,10 @@ export async function throughKubectl(
   run: (args: readonly string[]) => Promise<number>,
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<number> {
-  const { given, rest } = split(args);
+  const { given, rest, valueless } = split(args);
+  if (valueless !== null) {
+    throw new PortolanError('CONFIGURATION', `${valueless} needs a value; see kubectl portolan --help.`);
+  }
   const [command] = rest;
   if (command === undefined || command === '--help' || command === '-h') {
     standardOutput.write(help);
@@ -101,18 +108,40 @@ function trustTunnel(environment: NodeJS.ProcessEnv): void {
   });
 }
 
-/** The plugin's options, wherever they are, and what is left for the command, in its order. */
-function split(args: readonly string[]): { readonly given: Own; readonly rest: readonly string[] } {
-  const { values, tokens } = parseArgs({ args: [...args], options: own, strict: false, tokens: true });
+/** The command of a command line and what follows it, without the options of the plugin; empty without a command. */
+export function ofCommand(args: readonly string[]): readonly string[] {
+  return split(args).rest;
+}
+
+/**
+ * The plugin's options, wherever they are, and what is left for the command, in its order. After a command that writes, the namespace is
+ * that of its objects.
+ */
+function split(args: readonly string[]): {
+  readonly given: Own;
+  readonly rest: readonly string[];
+  /** An option of the plugin without its value. */
+  readonly valueless: string | null;
+} {
+  const { tokens } = parseArgs({ args: [...args], options: own, strict: false, tokens: true });
   const taken = new Set<number>();
+  const given: { -readonly [K in keyof Own]: string } = {};
+  let valueless: string | null = null;
+  let isWriting = false;
   for (const token of tokens) {
-    if (token.kind !== 'option' || !(token.name in own)) continue;
-    if (token.value === undefined) {
-      throw new PortolanError('CONFIGURATION', `${token.rawName} needs a value; see kubectl portolan --help.`);
+    if (token.kind === 'positional') {
+      // The first is the command: the values of the plugin's options are no positionals.
+      if (taken.size === token.index && (writing as readonly string[]).includes(token.value)) isWriting = true;
+      continue;
     }
+    if (token.kind !== 'option' || !(token.name in own) || (isWriting && token.name === 'namespace')) continue;
+    if (token.value === undefined) {
+      valueless = token.rawName;
+      continue;
+    }
+    given[token.name as keyof Own] = token.value;
     taken.add(token.index);
     if (!token.inlineValue) taken.add(token.index + 1);
   }
-  const given = Object.fromEntries(Object.entries(values).filter(([name]) => name in own)) as Own;
-  return { given, rest: args.filter((_arg, index) => !taken.has(index)) };
+  return { given, rest: args.filter((_arg, index) => !taken.has(index)), valueless };
 }

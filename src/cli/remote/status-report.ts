@@ -42,6 +42,12 @@ export interface StatusReport {
   readonly ready: boolean;
   /** That of /readyz; null where the gateway does not tell it. */
   readonly status: string | null;
+  /** The processes that answer requests; null of a gateway with one. */
+  readonly processes: {
+    readonly wanted: number;
+    readonly serving: number;
+    readonly ended: readonly { readonly process: number; readonly error: string }[];
+  } | null;
   readonly resources: readonly StatusRow[];
 }
 
@@ -51,6 +57,14 @@ const readiness = z.object({
   // Absent for callers who may not read the details.
   failing: z
     .array(z.object({ cluster: z.string(), resource: z.string(), phase: z.string().nullish(), error: z.string() }))
+    .optional(),
+  // Absent too of a gateway with one process.
+  processes: z
+    .object({
+      wanted: z.number(),
+      serving: z.number(),
+      ended: z.array(z.object({ process: z.number(), error: z.string() })),
+    })
     .optional(),
 });
 
@@ -86,7 +100,7 @@ const query = `{ resources { key cluster phase synced objects lastEventAt staleS
  */
 export async function askStatus(config: RemoteConfig): Promise<StatusReport> {
   const gateway = new GatewayClient(config);
-  const { ready, status = null, failing = [] } = await gateway.get('readyz', readiness);
+  const { ready, status = null, failing = [], processes = null } = await gateway.get('readyz', readiness);
   // Before the first schema the list is empty; /readyz has the reason.
   const rows = (await gateway.ask(query, shape))?.resources ?? [];
   const failures = new Map(failing.map((each) => [`${each.cluster} ${each.resource}`, each]));
@@ -115,5 +129,5 @@ export async function askStatus(config: RemoteConfig): Promise<StatusReport> {
       failing: true,
     }),
   );
-  return { url: gateway.endpoint.href, ready, status, resources: [...unknown, ...known] };
+  return { url: gateway.endpoint.href, ready, status, processes, resources: [...unknown, ...known] };
 }

@@ -178,6 +178,25 @@ describe('a gateway', () => {
     });
   });
 
+  test('of whose processes one does not serve is exit code 1, and the line says why', async () => {
+    const ended = [{ process: 2, restarts: 3, error: 'it was ended by SIGKILL' }];
+    const processes = { wanted: 2, serving: 1, restarts: 3, ended };
+    const url = await answering({ ready: true, status: 'degraded', failing: [], processes });
+    expect(await runStatus({ url })).toMatchObject({
+      code: 1,
+      out: '1 of 2 processes serve; process 2: it was ended by SIGKILL\n0 of 0 resources synced, 0 objects, 0 failing; degraded.\n',
+    });
+  });
+
+  test('all of whose processes serve is exit code 0', async () => {
+    const processes = { wanted: 2, serving: 2, restarts: 3, ended: [] };
+    const url = await answering({ ready: true, status: 'ready', failing: [], processes });
+    expect(await runStatus({ url })).toMatchObject({
+      code: 0,
+      out: '0 of 0 resources synced, 0 objects, 0 failing; ready.\n',
+    });
+  });
+
   test('that is draining is exit code 1', async () => {
     const url = await answering({ ready: false, status: 'draining', failing: [] });
     expect(await runStatus({ url })).toMatchObject({
@@ -246,7 +265,7 @@ test('the rows of a cluster that cannot be read are not healthy', () => {
   });
   const gone = { phase: null, synced: null, objects: null, error: 'nothing listens', failing: true };
   const resources = [row('everything', 'west', gone), row('pods', 'west'), row('nodes', 'west'), row('pods', 'east')];
-  const report = { url: '', ready: true, status: 'degraded', resources };
+  const report = { url: '', ready: true, status: 'degraded', processes: null, resources };
   expect(statusTable(report, { shown: resources, fold: true }, now).split('\n').slice(1)).toEqual([
     expect.stringMatching(/^everything +west .*nothing listens$/),
     '2 possibly old in west: pods 3, nodes 3 (--all lists them)',
@@ -288,7 +307,7 @@ test.each([
     failing: false,
   };
   const [, line = ''] = statusTable(
-    { url: '', ready: true, status: 'ready', resources: [row] },
+    { url: '', ready: true, status: 'ready', processes: null, resources: [row] },
     { shown: [row], fold: false },
     1_000_000_000_000 + age,
   ).split('\n');

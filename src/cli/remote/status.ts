@@ -46,7 +46,7 @@ export function statusTable(
   const ordered = fold ? troubled : [...troubled, ...old, ...healthy];
   const table = ordered.length === 0 ? '' : textTable([[...titles], ...ordered.map((row) => cellsOf(row, now))]);
   const folded = fold ? [...foldedLines(old, 'possibly old'), ...foldedLines(healthy, 'healthy')] : [];
-  const lines = [...folded, summary(report)].map((line) => `${line}\n`);
+  const lines = [...folded, ...processLines(report), summary(report)].map((line) => `${line}\n`);
   return `${table}${lines.join('')}`;
 }
 
@@ -72,6 +72,20 @@ function foldedLines(rows: readonly StatusRow[], state: string): readonly string
     );
     return oneLine(`${of.length} ${state} in ${cluster}: ${named.join(', ')} (--all lists them)`);
   });
+}
+
+/** Do all processes serve? A gateway with one process says nothing of them. */
+function isWhole(processes: StatusReport['processes']): boolean {
+  return processes === null || processes.serving === processes.wanted;
+}
+
+/** The processes that do not serve, and why. */
+function processLines({ processes }: StatusReport): readonly string[] {
+  if (processes === null || isWhole(processes)) return [];
+  const ended = processes.ended.map(({ process, error }) => `process ${process}: ${error}`);
+  return [
+    oneLine(`${processes.serving} of ${processes.wanted} processes serve${ended.map((each) => `; ${each}`).join('')}`),
+  ];
 }
 
 function cellsOf(row: StatusRow, now: number): string[] {
@@ -103,9 +117,9 @@ function summary(report: StatusReport): string {
   return `${synced} of ${known.length} resources synced, ${objects} objects, ${failing} failing; ${stateOf(report, failing)}.`;
 }
 
-function stateOf({ ready, status }: StatusReport, failing: number): string {
+function stateOf({ ready, status, processes }: StatusReport, failing: number): string {
   if (!ready) return status === 'draining' ? 'draining: it ends soon' : 'not ready yet';
-  if (failing > 0) return 'degraded';
+  if (failing > 0 || !isWhole(processes)) return 'degraded';
   return status === 'degraded' ? 'degraded, by failures that only callers with the right to get /metrics see' : 'ready';
 }
 

@@ -86,20 +86,6 @@ export async function watch(
   }
 }
 
-/** Milliseconds after a signal until the process exits, though its output is not read or the gateway does not answer. */
-const deadline = 1000;
-
-/** Runs until SIGINT, SIGTERM or SIGHUP. The end of the reader of standard output ends the process in src/main.ts. */
-export async function watchUntilSignal(remote: RemoteConfig, flags: WatchFlags): Promise<number> {
-  const stop = new AbortController();
-  const onSignal = (): void => {
-    stop.abort();
-    setTimeout(() => process.exit(0), deadline).unref();
-  };
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
-  return watch(remote, flags, stop.signal);
-}
-
 /** The subscription with its newest cursor, over connections that come and go. */
 class Watch {
   readonly #gateway: GatewayClient;

@@ -1,5 +1,7 @@
 /** `portolan rbac`: the roles that the gateway's own account needs in a cluster, as YAML. */
-import { gatewayRoles } from '../../access/gateway-rules.ts';
+import { callerRoles, doorRoles, memberRules } from '../../access/door-rules.ts';
+import { gatewayRoles, type NeededRole } from '../../access/gateway-rules.ts';
+import { certificatesSecret } from '../../aggregate/certificates/own-certificates.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { standardError, standardOutput } from '../../base/output/standard-streams.ts';
 import { oneLine } from '../../base/text/terminal-line.ts';
@@ -10,7 +12,10 @@ import { selects } from '../../ingest/context/selection.ts';
 import { type ClusterOptions, connect } from '../../kube/client/connection.ts';
 import { explainConnectionFailure } from '../../kube/client/explain.ts';
 import { RestClient } from '../../kube/client/rest-client.ts';
-import { credentialKinds, requiredKeys } from '../options/credential-kinds.ts';
+import { apiServiceName } from '../../kube/http/api-service.ts';
+import { refusalOfKind } from '../../sets/members/member-kinds.ts';
+import { type AggregateConfig, doorService } from '../options/aggregate-certificates.ts';
+import { credentialKinds, refuseUnimpersonated, requiredKeys } from '../options/credential-kinds.ts';
 import { onOneCluster } from '../options/demo-cluster.ts';
 import { refuseUnmatched } from '../options/refuse-unmatched.ts';
 import { roleManifests } from './role-manifests.ts';
@@ -29,11 +34,14 @@ type RbacConfig = Pick<
   | 'authorizationMode'
   | 'abstractKindObjects'
   | 'secretData'
+  | 'impersonate'
   | 'clusterSecrets'
   | 'wildcards'
   | 'serviceAccount'
   | 'name'
+  | 'setKinds'
 > &
+  Pick<AggregateConfig, 'aggregate' | 'aggregateGroup' | 'aggregateVersion' | 'aggregateService'> &
   Partial<Pick<Config, 'demo'>>;
 
 interface Outputs {
@@ -51,6 +59,10 @@ export async function rbac(
   { out, notes }: Outputs = { out: standardOutput, notes: standardError },
 ): Promise<number> {
   const accepts = credentialKinds(config.auth);
+  refuseUnimpersonated(accepts, config);
+  if (config.aggregateService !== undefined && !config.aggregate) {
+    throw new PortolanError('CONFIGURATION', '--aggregate-service needs --aggregate.');
+  }
   if (config.wildcards && config.kinds.length + config.exclude.length > 0) {
     throw new PortolanError(
       'CONFIGURATION',
@@ -63,27 +75,42 @@ export async function rbac(
     notes.write(`${oneLine(`portolan: ${lacking}`)}\n`);
   }
   const hasCallers = accepts.length > 0;
-  // A token is sent itself. Others who are known by name are impersonated.
-  const hasNamed = accepts.some((kind) => kind !== 'token');
   const isHome = config.authCluster === undefined || config.authCluster === name;
+  const resources = selected(inventory, config, requiredKeys(accepts, config));
+  const members = resources.filter((resource) => refusalOfKind(resource, config.setKinds) === null);
+  const isDoor = config.aggregate && isHome;
   const roles = gatewayRoles({
-    resources: selected(inventory, config, requiredKeys(accepts, config)),
+    resources,
     namespaces: config.namespaces,
     wildcards: config.wildcards,
     reviewsTokens: accepts.includes('token') && isHome,
     reviewsAccess: hasCallers && (isHome || config.sameUsers) && config.authorizationMode !== 'rbac',
     clusterSecrets: isHome ? (config.clusterSecrets ?? null) : null,
-    impersonates: config.secretData === 'live' && hasNamed && (isHome || config.sameUsers),
+    impersonates: config.impersonate !== 'off' && (isHome || config.sameUsers) ? config.impersonate : null,
+    ...(isDoor && !config.wildcards ? { onBehalf: memberRules(members) } : {}),
   });
-  const [namespace = '', account = ''] = config.serviceAccount?.split('/') ?? [];
   out.write(
-    roleManifests(roles, {
+    roleManifests(isDoor ? [...roles, ...rolesOfDoor(config)] : roles, {
       name: config.name,
-      account: config.serviceAccount === undefined ? null : { namespace, name: account },
+      account: config.serviceAccount ?? null,
       header: headerOf(name, config),
     }),
   );
   return 0;
+}
+
+function rolesOfDoor(config: RbacConfig): readonly NeededRole[] {
+  const service = config.aggregateService === undefined ? null : doorService(config.aggregateService);
+  const api = { group: config.aggregateGroup, version: config.aggregateVersion };
+  const certificates =
+    service === null
+      ? null
+      : {
+          namespace: service.namespace,
+          secret: certificatesSecret(service),
+          apiService: apiServiceName(api.group, api.version),
+        };
+  return [...doorRoles({ namespaces: config.namespaces, certificates }), ...callerRoles(api.group)];
 }
 
 async function inventoryOf(cluster: ClusterOptions): Promise<{ readonly name: string; readonly inventory: Inventory }> {

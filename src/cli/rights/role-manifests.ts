@@ -2,6 +2,7 @@
 import { Document, isCollection, isMap } from 'yaml';
 import type { NeededRole, NeededRule } from '../../access/gateway-rules.ts';
 import { rbacGroup } from '../../access/rbac-objects.ts';
+import { kubernetesYaml } from '../../base/text/kubernetes-yaml.ts';
 
 interface ManifestOptions {
   readonly name: string;
@@ -15,23 +16,25 @@ interface ManifestOptions {
 export function roleManifests(roles: readonly NeededRole[], { name, account, header }: ManifestOptions): string {
   const documents = roles.flatMap((role) => [
     roleDocument(role, name),
-    ...(account === null ? [] : [bindingDocument(role, name, account)]),
+    ...(account === null || role.isBound === false ? [] : [bindingDocument(role, name, account)]),
   ]);
   const [first] = documents;
   if (first !== undefined) first.commentBefore = `${comment(header)}\n\n${first.commentBefore ?? ''}`;
-  return documents.map((document) => document.toString({ lineWidth: 0, flowCollectionPadding: false })).join('---\n');
+  return documents
+    .map((document) => document.toString({ ...kubernetesYaml, flowCollectionPadding: false }))
+    .join('---\n');
 }
 
 const apiVersion = `${rbacGroup}/v1`;
 
-function roleDocument({ suffix, namespace, why, rules }: NeededRole, name: string): Document {
+function roleDocument({ suffix, namespace, why, labels, rules }: NeededRole, name: string): Document {
   const manifest = {
     apiVersion,
     kind: kindOf(namespace),
-    metadata: metadataOf(`${name}${suffix}`, namespace),
+    metadata: { ...metadataOf(`${name}${suffix}`, namespace), ...(labels === undefined ? {} : { labels }) },
     rules: rules.map(memberOf),
   };
-  const document = new Document(manifest, { aliasDuplicateObjects: false });
+  const document = new Document(manifest, { ...kubernetesYaml, aliasDuplicateObjects: false });
   document.commentBefore = comment(why);
   rules.forEach((rule, index) => {
     const node = document.getIn(['rules', index], true);
@@ -59,13 +62,16 @@ function bindingDocument(
   account: { readonly namespace: string; readonly name: string },
 ): Document {
   const kind = kindOf(namespace);
-  return new Document({
-    apiVersion,
-    kind: `${kind}Binding`,
-    metadata: metadataOf(`${name}${suffix}`, namespace),
-    roleRef: { apiGroup: rbacGroup, kind, name: `${name}${suffix}` },
-    subjects: [{ kind: 'ServiceAccount', ...account }],
-  });
+  return new Document(
+    {
+      apiVersion,
+      kind: `${kind}Binding`,
+      metadata: metadataOf(`${name}${suffix}`, namespace),
+      roleRef: { apiGroup: rbacGroup, kind, name: `${name}${suffix}` },
+      subjects: [{ kind: 'ServiceAccount', ...account }],
+    },
+    kubernetesYaml,
+  );
 }
 
 function kindOf(namespace: string): 'ClusterRole' | 'Role' {

@@ -77,8 +77,8 @@ export const commandOptions = {
   serviceAccount: {
     key: 'serviceAccount',
     value: 'namespace/name',
-    help: 'Print the bindings of this service account too; otherwise only the roles.',
-    commands: ['rbac'],
+    help: 'The service account of Portolan: rbac prints its bindings too, and doctor looks at its rights for --aggregate.',
+    commands: ['rbac', 'doctor'],
     schema: serviceAccount.optional(),
   },
   name: {

@@ -8,6 +8,11 @@ export const whole = (least: number, most: number) => {
   const number = z.int().min(least, error).max(most, error);
   return z.union([number, z.string().regex(/^\d+$/).transform(Number).pipe(number)], { error });
 };
+/** Of --processes. */
+export const mostProcesses = 64;
+export const processes = z.union([z.literal('auto'), whole(1, mostProcesses)], {
+  error: `must be auto or a whole number from 1 to ${mostProcesses}`,
+});
 export const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
   error: 'must be true or false',
 });
@@ -20,9 +25,24 @@ export const namespaceName = z
 const wantedAccount = 'must be a namespace and a name, such as portolan/portolan';
 export const serviceAccount = z
   .string({ error: wantedAccount })
-  .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\/[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/, wantedAccount);
+  .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\/[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/, wantedAccount)
+  .transform((given) => {
+    const [namespace = '', name = ''] = given.split('/');
+    return { namespace, name };
+  });
+const wantedService = 'must be the namespace and the name of a Service, such as portolan/portolan-sets';
+export const serviceName = z
+  .string({ error: wantedService })
+  .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\/[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/, wantedService);
 const wantedRole = 'must be a name of lower-case letters, digits and -, such as portolan';
 export const roleName = z.string({ error: wantedRole }).regex(/^[a-z0-9]([-.a-z0-9]{0,200}[a-z0-9])?$/, wantedRole);
+const wantedGroup = 'must be an API group with a dot, such as shadow.example.com';
+export const apiGroup = z
+  .string({ error: wantedGroup })
+  .max(253, wantedGroup)
+  .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)+$/, wantedGroup);
+const wantedVersion = 'must be a version of an API, such as v1 or v1alpha1';
+export const apiVersion = z.string({ error: wantedVersion }).regex(/^v[1-9]\d*((alpha|beta)[1-9]\d*)?$/, wantedVersion);
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const wantedDuration = 'must be a whole number with ms, s, m, h or d, such as 6h';
 /** Timers count milliseconds in 31 bits. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { granted, running } from './command-sets.ts';
 import type { OptionDefinition } from './option-definition.ts';
-import { credentialKind, duration, flag, names, origin, text, whole } from './option-values.ts';
+import { credentialKind, duration, flag, names, origin, processes, text, whole } from './option-values.ts';
 
 export const serverOptions = {
   port: {
@@ -11,6 +11,13 @@ export const serverOptions = {
     help: 'Port to listen on; 0 takes any free one.',
     commands: running,
     schema: whole(0, 65_535).default(4000),
+  },
+  processes: {
+    key: 'processes',
+    value: 'number|auto',
+    help: 'Processes that answer requests; auto is one less than there are processors, or fewer with little memory. From 2 on, a process of its own reads the clusters.',
+    commands: ['serve'],
+    schema: processes.default(1),
   },
   host: {
     key: 'host',
@@ -96,6 +103,37 @@ export const serverOptions = {
     commands: ['serve'],
     schema: names.default([]),
   },
+  impersonate: {
+    key: 'impersonate',
+    value: 'mode',
+    help: "How requests are sent for callers without a credential for the API server: with that of the gateway and the caller's name. constrained: by the rights of Kubernetes 1.36; classic: by the verb impersonate; off: not at all. portolan rbac prints the rights.",
+    commands: [...granted, 'doctor'],
+    schema: z.enum(['off', 'constrained', 'classic'], { error: 'must be off, constrained or classic' }).default('off'),
+  },
+  readOnly: {
+    key: 'readOnly',
+    value: 'true|false',
+    help: 'Refuse mutations. Others write to the API servers as the caller; without --auth, as the user of the kubeconfig.',
+    shown: 'false with --auth and in the demo, else true',
+    commands: running,
+    schema: flag.optional(),
+  },
+  planKeyFile: {
+    key: 'planKeyFile',
+    value: 'file',
+    isPath: true,
+    help: 'File with at least 32 random bytes, the same for all replicas: a plan of one replica holds at another. Otherwise a plan holds until this gateway ends.',
+    commands: ['serve'],
+    schema: text.optional(),
+  },
+  callerWrites: {
+    key: 'callerWrites',
+    value: 'number',
+    help: 'Objects that one caller may write in a minute.',
+    live: true,
+    commands: ['serve'],
+    schema: whole(1, 1_000_000).default(3000),
+  },
   callerRequests: {
     key: 'callerRequests',
     value: 'number',
@@ -128,11 +166,19 @@ export const serverOptions = {
     commands: ['serve'],
     schema: whole(1, 1_000_000).default(200),
   },
+  callerLogs: {
+    key: 'callerLogs',
+    value: 'number',
+    help: 'Containers whose logs one caller may read at a time. All callers together have ten times as many.',
+    live: true,
+    commands: running,
+    schema: whole(1, 10_000).default(200),
+  },
   auditLog: {
     key: 'auditLog',
     value: 'path',
     isPath: true,
-    help: 'File to which every denial is appended as a line of JSON; - for standard output.',
+    help: 'File to which every denial and every write is appended as a line of JSON; - for standard output.',
     commands: ['serve'],
     schema: text.optional(),
   },
@@ -170,7 +216,7 @@ export const serverOptions = {
   drain: {
     key: 'drain',
     value: 'duration',
-    help: 'How long the gateway still answers after SIGTERM, while /readyz says 503 and WebSockets are closed one by one, so that clients move to another replica; 0s: not at all.',
+    help: 'How long the gateway still answers after SIGTERM. Meanwhile /readyz says 503, and WebSockets are closed one by one, so that clients move to another replica. 0s: not at all.',
     shown: '0s',
     live: true,
     commands: ['serve'],

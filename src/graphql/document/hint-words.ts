@@ -64,6 +64,7 @@ export const rootWords = words({
   me: 'viewer',
   user: 'viewer',
   apiResources: 'resources',
+  shadowResources: 'sets',
 });
 
 /** The operators of filters, by the words of other APIs without `_` before them. */

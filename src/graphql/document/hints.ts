@@ -89,7 +89,7 @@ const rules: readonly Rule[] = [
       return oneOf(word === undefined ? selectionsOf(fields, field) : [word]);
     },
     otherwise: (schema, _field, type = '') =>
-      Object.values<string>(rootNames).includes(type)
+      type !== rootNames.mutation && Object.values<string>(rootNames).includes(type)
         ? 'The root fields of the kinds are those of resources { key list one subscription }.'
         : named(`${type} has`, Object.keys(fieldsOf(schema.getType(type)))),
   },
@@ -129,11 +129,6 @@ const rules: readonly Rule[] = [
   {
     message: ofValue(String.raw`Enum "(\w+)" cannot represent non-enum value: .*?\.(?=$| Did you mean)`),
     hint: (schema, type = '') => named('Its values are', valuesOf(schema, type), ', without quotes'),
-  },
-  {
-    message: /^The mutation operation is not supported by the schema\.$/,
-    hint: () =>
-      'Portolan reads: write with kubectl or to the API server, and queries and subscriptions show the change.',
   },
   {
     message: /^(?:Anonymous Subscription|Subscription "\w+") must select only one top level field\.$/,
@@ -217,6 +212,7 @@ function plain(name: string): string {
 }
 
 function rootHint(schema: GraphQLSchema, written: string): string | null {
+  if (written === 'sets') return 'Sets need the definition of ShadowRecord in a cluster: portolan shadow install.';
   const word = rootWords.get(written);
   if (word !== undefined) return oneOf([word]);
   const kinds = kindsNamed(schema, written);

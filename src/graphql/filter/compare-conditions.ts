@@ -5,6 +5,7 @@
  *   { path: "status.used[\"pods\"]", gte: "status.hard[\"pods\"]", times: 0.8 }
  */
 import { PortolanError } from '../../base/errors.ts';
+import type { ValueCast } from '../../catalog/tree/cast.ts';
 import { checkComparedLeaves, type ValueOperator } from '../../catalog/values/compare-values.ts';
 import { conjunction, negation } from '../../query/plan/comparison.ts';
 import type { Filter, LeafPath } from '../../query/plan/filter.ts';
@@ -16,12 +17,14 @@ import { leafIn, type PathKind, pathIn } from '../../reads/paths/kinds-path.ts';
  * @throws PortolanError BAD_USER_INPUT for an unknown path, a path through lists, and leaves that cannot be compared.
  */
 export function compareConditions(value: unknown, place: string, kinds: readonly PathKind[]): Filter {
-  const { path, times, ...operators } = Object.fromEntries(entriesOf(value, place));
-  const left = leafAt(kinds, path, `${place}.path`);
+  const { path, as, times, ...operators } = Object.fromEntries(entriesOf(value, place));
+  if (as === null) refuse(`${place}.as`, 'is null; leave it out');
+  const cast = as as ValueCast | undefined;
+  const left = leafAt(kinds, path, `${place}.path`, cast);
   const factor = timesOf(times, `${place}.times`);
   return conjunction(
     entriesOf(operators, place).map(([operator, written]): Filter => {
-      const right = leafAt(kinds, written, `${place}.${operator}`);
+      const right = leafAt(kinds, written, `${place}.${operator}`, cast);
       const problem = checkComparedLeaves({ left: left.type, right: right.type, times: factor });
       if (problem !== null)
         refuse(`${place}.${operator}`, `compares ${left.path.text} with ${right.path.text}: ${problem}`);
@@ -32,9 +35,9 @@ export function compareConditions(value: unknown, place: string, kinds: readonly
   );
 }
 
-function leafAt(kinds: readonly PathKind[], written: unknown, place: string): LeafPath {
+function leafAt(kinds: readonly PathKind[], written: unknown, place: string, cast: ValueCast | undefined): LeafPath {
   if (typeof written !== 'string') return refuse(place, 'is null; name a path');
-  const found = pathIn(kinds, written, 'some');
+  const found = pathIn(kinds, written, 'some', cast);
   if (found.many || found.path.fold !== undefined) {
     throw new PortolanError(
       'BAD_USER_INPUT',

@@ -128,14 +128,13 @@ export class FilterTypes {
       },
       fieldSelector: {
         type: GraphQLString,
-        description:
-          "The API server's own grammar, on any value: status.phase!=Running,spec.nodeName=. No value counts as '', false or 0.",
+        description: "The API server's own grammar, on any value: status.phase!=Running,spec.nodeName=",
         ...role({ role: 'fieldSelector' }),
       },
       search: {
         type: GraphQLString,
         description:
-          'Words, or parts of words, that all occur in the name, in labels as key=value, in images or in other searched paths. Upper and lower case of ASCII letters match each other. Without orderBy the best matches of the name come first.',
+          'Words, or parts of words, that all occur in the name, in labels as key=value, in images or in other searched paths.',
         ...role({ role: 'search' }),
       },
       metadata: { type: this.metadata, ...role({ role: 'object', name: 'metadata' }) },

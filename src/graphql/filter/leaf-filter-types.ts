@@ -15,7 +15,7 @@ import { inputList, required } from '../types/type-wrappers.ts';
 export type InputFields = Record<string, GraphQLInputFieldConfig>;
 
 const ordered = ['lt', 'lte', 'gt', 'gte'] as const;
-export const exists = { type: GraphQLBoolean, description: 'Is there a value that is not null?' };
+export const exists = { type: GraphQLBoolean, description: 'Is it not null?' };
 const ignoreCase = {
   type: GraphQLBoolean,
   description: 'Folds ASCII letters in eq, ne, in, notIn, startsWith, endsWith and contains; in matches, as RE2 does.',
@@ -25,7 +25,7 @@ const matches = 'A pattern in RE2 syntax, found anywhere in the text; ^ and $ ho
 function equality(scalar: GraphQLInputType): InputFields {
   return {
     eq: { type: scalar },
-    ne: { type: scalar, description: 'Also matches where there is no value, as label selectors do.' },
+    ne: { type: scalar, description: 'Also matches where there is no value.' },
   };
 }
 
@@ -92,10 +92,10 @@ export function listFilter(name: string, of: string, element: GraphQLInputType):
     name,
     description: `Conditions on a list of ${of}.`,
     fields: {
-      some: { type: element, description: 'At least one element matches.' },
-      none: { type: element, description: 'No element matches. An absent list has no elements.' },
-      every: { type: element, description: 'All elements match. An absent list has no elements.' },
-      exists: { type: GraphQLBoolean, description: 'Is there a list, even an empty one?' },
+      some: { type: element },
+      none: { type: element },
+      every: { type: element },
+      exists: { type: GraphQLBoolean },
     },
   });
 }
@@ -153,6 +153,7 @@ export function compareFilter(scalar: (name: string) => GraphQLInputType): Graph
       'Compares two values of one object, by value. An absent number counts as 0, unless both are absent: then only ne holds.',
     fields: {
       path: { type: required(path) },
+      as: { type: scalar('ValueCast'), description: 'Compares both values as this type.' },
       ...Object.fromEntries(['eq', 'ne', ...ordered].map((operator) => [operator, { type: path }])),
       times: { type: GraphQLFloat, description: 'The factor of the second value: 0.8 compares with 80 % of it.' },
     },
@@ -167,6 +168,7 @@ export function pathFilter(scalar: (name: string) => GraphQLInputType): GraphQLI
       'Conditions on what stands at a path, typed or free JSON. Through [] one value is enough; ne and notIn say that there is none. Values are written as the leaf takes them.',
     fields: {
       path: { type: required(scalar('Path')) },
+      as: { type: scalar('ValueCast'), description: 'Compares the value as this type, and operands too.' },
       exists,
       ...comparisons(scalar('JSON')),
       ...textual(),

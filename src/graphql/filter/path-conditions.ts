@@ -1,5 +1,6 @@
 /** Conditions by path: they reach values without a typed filter field, mainly free JSON. */
 import type { ResolvedPath } from '../../catalog/paths/resolve-path.ts';
+import type { ValueCast } from '../../catalog/tree/cast.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { conjunction } from '../../query/plan/comparison.ts';
 import { type Filter, isTextOperator } from '../../query/plan/filter.ts';
@@ -11,15 +12,17 @@ function typeOf({ type }: ResolvedPath): LeafType {
   return type.kind === 'leaf' ? type.type : 'JSON';
 }
 
-const withText: ReadonlySet<LeafType> = new Set(['String', 'IP', 'IntOrString', 'JSON']);
+const withText: ReadonlySet<LeafType> = new Set(['String', 'IP', 'IntOrString', 'ResourceVersion', 'JSON']);
 
 /**
  * The filter of one PathFilter, on these kinds. A list or an object supports only `exists`.
  * @throws PortolanError BAD_USER_INPUT for an unknown path, and for an operator that its type does not support.
  */
 export function pathConditions(value: unknown, place: string, kinds: readonly PathKind[], clock: FilterClock): Filter {
-  const { path: written, ...operators } = Object.fromEntries(entriesOf(value, place));
-  const found = pathIn(kinds, String(written), 'some');
+  const { path: written, as, ...operators } = Object.fromEntries(entriesOf(value, place));
+  if (as === null) refuse(`${place}.as`, 'is null; leave it out');
+  const cast = as as ValueCast | undefined;
+  const found = pathIn(kinds, String(written), 'some', cast);
   const entries = entriesOf(operators, place);
   if (entries.every(([name]) => name === 'exists')) {
     return conjunction(
@@ -30,8 +33,13 @@ export function pathConditions(value: unknown, place: string, kinds: readonly Pa
   const type = typeOf(found);
   for (const [operator] of entries) {
     if (isTextOperator(operator) && !withText.has(type)) {
-      refuse(`${place}.${operator}`, `compares text, and ${found.path.text} is ${type}`);
+      const is =
+        cast === undefined ? `${found.path.text} is ${type}` : `as: ${cast} makes it none; leave one of them out`;
+      refuse(`${place}.${operator}`, `compares text, and ${is}`);
     }
   }
-  return leafConditions(type, operators, place, found.path, clock);
+  if (cast !== undefined && operators['ignoreCase'] === true) {
+    refuse(`${place}.ignoreCase`, `is for texts, and as: ${cast} makes it none; leave one of them out`);
+  }
+  return leafConditions(type, operators, place, found.path, clock, cast);
 }

@@ -214,3 +214,19 @@ test('the clusters at the top of a filter', () => {
   expect(clustersIn({ kind: 'or', of: [east] })).toBeNull();
   expect(clustersIn({ kind: 'not', of: east })).toBeNull();
 });
+
+test.each<[string, (count: number) => unknown]>([
+  ['paths', (count) => ({ path: Array.from({ length: count }, () => ({ path: 'spec.name', eq: 'x' })) })],
+  ['field selectors', (count) => ({ and: Array.from({ length: count }, () => ({ fieldSelector: 'spec.name=x' })) })],
+  ['leaves', (count) => ({ or: Array.from({ length: count }, () => spec({ name: { eq: 'x' } })) })],
+])('a filter of too many %s is refused before what is after them is read', async (_of, many) => {
+  const { names } = await world();
+  const unknown = { path: [{ path: 'spec.nope', eq: 'x' }] };
+  const error = (count: number) => names({ and: [many(count), unknown] }).catch((thrown: unknown) => thrown);
+  expect(await error(501)).toMatchObject({
+    code: 'QUERY_TOO_COSTLY',
+    message: expect.stringMatching(/^The filter has at least \d+ conditions; at most 500 are allowed\.$/),
+    details: { limit: 'conditions', allowed: 500 },
+  });
+  expect(await error(100)).toMatchObject({ code: 'BAD_USER_INPUT' });
+});

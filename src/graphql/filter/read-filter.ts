@@ -16,9 +16,10 @@ import { mostTerms, searchTerms } from '../../catalog/paths/search-text.ts';
 import type { Catalog, CatalogKind } from '../../catalog/resources/catalog.ts';
 import { referencePlaces } from '../../catalog/resources/reference-places.ts';
 import { type Path, type PathStep, pathOf } from '../../catalog/tree/path.ts';
-import { requireClusters } from '../../operation/list-readiness.ts';
+import { type KnownClusters, requireClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
-import { checkFilter } from '../../query/plan/check-filter.ts';
+import type { ServedKinds } from '../../operation/served-kinds.ts';
+import { ConditionCount, checkFilter } from '../../query/plan/check-filter.ts';
 import { conjunction, existence, negation } from '../../query/plan/comparison.ts';
 import { everything, type Filter, isTextOperator } from '../../query/plan/filter.ts';
 import { type Hop, hopEnd } from '../../query/plan/hop.ts';
@@ -44,8 +45,8 @@ import type { InputRole } from './shape-filters.ts';
 interface FilterContext {
   /** The queried kinds. */
   readonly kinds: readonly FilteredKind[];
-  /** The clusters that there are. */
-  readonly clusters: ReadonlySet<string>;
+  /** Has the clusters and the kinds that there are. */
+  readonly operation: KnownClusters & { readonly generation: Pick<ServedKinds, 'all'> };
   /** Paths that `search` covers in addition to names and labels. */
   readonly searchPaths: readonly Path[];
   /** The places of weak references (placeText), of all kinds. */
@@ -60,16 +61,19 @@ interface FilterContext {
  */
 export function filterFrom(type: GraphQLInputObjectType, value: unknown, context: FilterContext): Filter {
   if (value === null || value === undefined || Object.keys(value).length === 0) return everything;
-  const filter = new FilterReader(context).fields(type, value, 'filter', []);
+  const filter = new FilterReader(context, new ConditionCount()).fields(type, value, 'filter', []);
   checkFilter(filter);
   return filter;
 }
 
 class FilterReader {
   readonly #context: FilterContext;
+  /** That of the whole filter. */
+  readonly #count: ConditionCount;
 
-  constructor(context: FilterContext) {
+  constructor(context: FilterContext, count: ConditionCount) {
     this.#context = context;
+    this.#count = count;
   }
 
   /** `base` is the path of the fields of `type`, relative to the object or to the element of a list. */
@@ -102,17 +106,21 @@ class FilterReader {
       case 'exists':
         return presence(base, value, place);
       case 'labelSelector':
-        return { kind: 'labels', requirements: parseLabelSelector(text(value, place)) };
+        return this.#count.add({ kind: 'labels', requirements: parseLabelSelector(text(value, place)) });
       case 'fieldSelector':
-        return fieldConditions(text(value, place), place, this.#context.kinds);
+        return this.#count.add(fieldConditions(text(value, place), this.#context.kinds));
       case 'search':
         return search(text(value, place), place, this.#context.searchPaths);
       case 'conditions':
-        return this.#each(value, place, (item, here) => this.#condition(item, here));
+        return this.#each(value, place, (item, here) => this.#count.add(this.#condition(item, here)));
       case 'paths':
-        return this.#each(value, place, (item, here) => pathConditions(item, here, this.#context.kinds, this.#context));
+        return this.#each(value, place, (item, here) =>
+          this.#count.add(pathConditions(item, here, this.#context.kinds, this.#context)),
+        );
       case 'compare':
-        return this.#each(value, place, (item, here) => compareConditions(item, here, this.#context.kinds));
+        return this.#each(value, place, (item, here) =>
+          this.#count.add(compareConditions(item, here, this.#context.kinds)),
+        );
       case 'usedBy': {
         const used: Filter = { kind: 'used', of: this.#context.kinds.map(hopEnd), weak: this.#context.weakPlaces() };
         return conjunction(
@@ -122,7 +130,7 @@ class FilterReader {
       case 'health':
         return this.fields(inputOf(field), value, place, []);
       case 'healthPart':
-        return leafConditions(meaning.type, value, place, meaning.path, this.#context);
+        return this.#count.add(leafConditions(meaning.type, value, place, meaning.path, this.#context));
       case 'related':
         return this.#related(meaning, value, place);
       case 'and':
@@ -147,7 +155,7 @@ class FilterReader {
   ): Filter {
     switch (meaning.role) {
       case 'leaf':
-        return leafConditions(meaning.type, value, place, pathOf(steps), this.#context);
+        return this.#count.add(leafConditions(meaning.type, value, place, pathOf(steps), this.#context));
       case 'object':
         return this.fields(inputOf(field), value, place, steps);
       case 'leafList':
@@ -157,7 +165,8 @@ class FilterReader {
         return this.#each(value, place, (item, here) => {
           const { key, rest } = entryOf(item, here);
           if (key === null) return presence(steps, rest, `${here}.exists`);
-          return leafConditions(meaning.type, rest, here, pathOf([...steps, { kind: 'key', key }]), this.#context);
+          const path = pathOf([...steps, { kind: 'key', key }]);
+          return this.#count.add(leafConditions(meaning.type, rest, here, path, this.#context));
         });
       case 'objectMap':
         return this.#each(value, place, (item, here) => {
@@ -173,7 +182,8 @@ class FilterReader {
     value: unknown,
     place: string,
   ): Filter {
-    const reader = new FilterReader({ ...this.#context, kinds: [kind] });
+    const kinds = kind === null ? this.#context.operation.generation.all : [kind];
+    const reader = new FilterReader({ ...this.#context, kinds }, this.#count);
     return conjunction(
       entriesOf(value, place).map(([quantifier, item]): Filter => {
         const here = `${place}.${quantifier}`;
@@ -241,7 +251,8 @@ class FilterReader {
     const path = pathOf(steps);
     const inner = (item: unknown, quantifier: string): Filter => {
       const here = `${place}.${quantifier}`;
-      if (meaning.role === 'leafList') return leafConditions(meaning.type, item, here, pathOf([]), this.#context);
+      if (meaning.role === 'leafList')
+        return this.#count.add(leafConditions(meaning.type, item, here, pathOf([]), this.#context));
       return this.fields(inputOf(inputOf(field).getFields()['some']), item, here, []);
     };
     return conjunction(
@@ -340,7 +351,7 @@ export function filterContext(
 ): FilterContext {
   return {
     kinds,
-    clusters: operation.generation.clusters,
+    operation,
     searchPaths: operation.source.searchPaths,
     weakPlaces: () => weakPlacesOf(operation.generation.catalog),
     now: () => operation.now,
@@ -351,11 +362,11 @@ export function filterContext(
  * Objects of an abstract kind have their cluster in the body: the one in the identity names the member too.
  * @throws PortolanError BAD_USER_INPUT for an unknown cluster, if there are abstract kinds. Lists of other kinds look at the clusters later.
  */
-function ofClusters(clusters: readonly string[], { kinds, clusters: served }: FilterContext): Filter {
+function ofClusters(clusters: readonly string[], { kinds, operation }: FilterContext): Filter {
   const byIdentity: Filter = { kind: 'clusters', in: clusters };
   const abstract = kinds.filter(isAbstract);
   if (abstract.length === 0) return byIdentity;
-  requireClusters({ clusters: served }, clusters);
+  requireClusters(operation, clusters);
   const path = pathOf([{ kind: 'key', key: 'cluster' }]);
   const byBody: Filter = { kind: 'compare', path, type: 'String', operator: 'in', values: clusters, ignoreCase: false };
   if (abstract.length === kinds.length) return byBody;

@@ -37,11 +37,11 @@ import {
 export type InputRole =
   | { readonly role: 'namespaces' | 'clusters' | 'ids' | 'labelSelector' | 'fieldSelector' | 'and' | 'or' | 'not' }
   | { readonly role: 'conditions' | 'paths' | 'compare' | 'search' | 'exists' | 'health' | 'usedBy' }
-  /** Conditions on the objects that a relation leads to. `filter` is the input of their kind. */
+  /** Conditions on the objects that a relation leads to. `filter` is the input of their kind, which is null for any kind. */
   | {
       readonly role: 'related';
       readonly hop: Hop;
-      readonly kind: CatalogKind;
+      readonly kind: CatalogKind | null;
       readonly filter: GraphQLInputObjectType;
     }
   | { readonly role: 'healthPart'; readonly path: Path; readonly type: LeafType }

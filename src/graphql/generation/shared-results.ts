@@ -21,6 +21,17 @@ export abstract class LiveEvent {
   abstract readonly isPersonal: boolean;
 }
 
+/** An event whose fields read by an operation of its own. */
+export class DetachedEvent<O> {
+  readonly operation: O;
+  readonly value: unknown;
+
+  constructor(operation: O, value: unknown) {
+    this.operation = operation;
+    this.value = value;
+  }
+}
+
 /** Sends a result without a turn of the subscription's event stream. */
 export interface PushOutlet {
   /** False if it cannot be sent now. Nothing is sent then. */

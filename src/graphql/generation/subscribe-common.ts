@@ -10,7 +10,14 @@ import {
 import { endingGenerator } from '../../base/ending-generator.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { Generation, OperationContext } from './generation.ts';
-import { type CommonResult, type CommonResults, type Delivery, joinDelivery, LiveEvent } from './shared-results.ts';
+import {
+  type CommonResult,
+  type CommonResults,
+  type Delivery,
+  DetachedEvent,
+  joinDelivery,
+  LiveEvent,
+} from './shared-results.ts';
 
 type Result = ExecutionResult | Promise<ExecutionResult>;
 
@@ -38,7 +45,13 @@ export async function subscribeCommon(
     }
   };
   const resultOf = (event: unknown): Result => {
-    const execute = (): Result => executeSubscriptionEvent({ ...validated, rootValue: event });
+    if (event instanceof DetachedEvent) {
+      const contextValue = { ...context, portolan: event.operation };
+      return executeSubscriptionEvent({ ...validated, contextValue, rootValue: event.value });
+    }
+    // A context of its own for each message, as for each operation.
+    const execute = (): Result =>
+      executeSubscriptionEvent({ ...validated, contextValue: { ...context }, rootValue: event });
     return event instanceof LiveEvent ? delivery.resultOf(event, execute) : execute();
   };
   const common = commonResults(context, delivery, validated);
@@ -85,13 +98,15 @@ function commonResults(
 function commonResult(
   delivery: Delivery,
   portolan: Operation<Generation>,
-  { externalAbortSignal: _, ...validated }: ValidatedSubscriptionArgs,
+  { externalAbortSignal: _signal, contextValue: _context, ...validated }: ValidatedSubscriptionArgs,
 ): CommonResult {
-  const contextValue: OperationContext = { portolan };
-  const common = { ...validated, contextValue, rootValue: undefined, externalAbortSignal: undefined };
+  const common = { ...validated, rootValue: undefined, externalAbortSignal: undefined };
   return (event) => {
     if (!delivery.isCommon) return null;
-    const result = delivery.resultOf(event, () => executeSubscriptionEvent({ ...common, rootValue: event }));
+    const contextValue: OperationContext = { portolan };
+    const result = delivery.resultOf(event, () =>
+      executeSubscriptionEvent({ ...common, contextValue, rootValue: event }),
+    );
     return result instanceof Promise || !delivery.isCommon || result.errors !== undefined ? null : result;
   };
 }

@@ -97,7 +97,7 @@ export interface AnswerPlan {
 }
 
 /** The settings that a plan depends on, besides the document and its variables. */
-type PlanOptions = Pick<GraphQLSource, 'limits' | 'searchPaths'>;
+type PlanOptions = Pick<GraphQLSource, 'limits' | 'searchPaths' | 'isConfigured'>;
 
 export interface PlannedDocument {
   readonly document: DocumentNode;
@@ -191,6 +191,8 @@ class Planner {
     const args = this.#fields.argumentsOf(field, nodes);
     const filter = this.#filter(kind, plain.filter, args['filter']);
     if (typeof args['offset'] === 'number' && args['offset'] > 0) throw new NotPlain();
+    // A prepared list is FORBIDDEN where nothing is visible.
+    if (args['orEmpty'] === true) throw new NotPlain();
     const { maxPageSize } = this.#options.limits;
     const planned = listPlan([kind], filter, args as ListArguments, { maxPageSize, kindOf: this.#generation.kind });
     refuseRelated(planned.orderBy);
@@ -265,7 +267,7 @@ class Planner {
   #filter(kind: CatalogKind, type: GraphQLInputObjectType, value: unknown): Filter {
     const filter = filterFrom(type, value, {
       kinds: [kind],
-      clusters: this.#generation.clusters,
+      operation: { generation: this.#generation, source: this.#options },
       searchPaths: this.#options.searchPaths,
       // A plan is kept, and a relative time is another time at each request.
       now: notPlain,

@@ -7,7 +7,7 @@
 import { type GraphQLNamedType, type GraphQLObjectType, isObjectType, type SelectionSetNode } from 'graphql';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
-import type { FieldType } from '../../catalog/tree/field-tree.ts';
+import type { DisplayedField } from '../../catalog/values/displayed-value.ts';
 import type { ObjectMember, RowPart, ValueShape } from '../../store/pages/page-template.ts';
 import type { RelatedFact } from '../selection/field-facts.ts';
 import {
@@ -64,7 +64,7 @@ export class ObjectParts {
       const { kind, rows, path } = context;
       if (plain.is === 'member') {
         if (plain.type.kind !== 'object' || !isObjectType(below)) {
-          return [rows.value([...path, plain.name], this.#shape(plain.type, below, setsOf(nodes)))];
+          return [rows.value([...path, plain.name], this.#shape(plain, below, setsOf(nodes)))];
         }
         const inner = [...path, plain.name];
         return [rows.object(inner, this.#object({ kind, rows, path: inner, level: 'shape' }, below, setsOf(nodes)))];
@@ -98,7 +98,7 @@ export class ObjectParts {
         }
         case 'condition': {
           const equal = this.#document.textArgument(type, nodes, 'type');
-          const of = this.#shape({ kind: 'object', shape: '' }, below, setsOf(nodes));
+          const of = this.#shape({ type: { kind: 'object', shape: '' }, items: 'nonNull' }, below, setsOf(nodes));
           return [rows.value(['status', 'conditions'], { is: 'first', name: 'type', equal, of })];
         }
         case 'related':
@@ -110,7 +110,11 @@ export class ObjectParts {
   }
 
   /** How a value of this type is written when `sets` are selected from it. */
-  #shape(type: FieldType, named: GraphQLNamedType, sets: readonly SelectionSetNode[]): ValueShape {
+  #shape(
+    { type, items }: Pick<DisplayedField, 'type' | 'items'>,
+    named: GraphQLNamedType,
+    sets: readonly SelectionSetNode[],
+  ): ValueShape {
     switch (type.kind) {
       case 'leaf':
         return { is: 'leaf', type: type.type, ...(type.values === undefined ? {} : { values: type.values }) };
@@ -118,7 +122,7 @@ export class ObjectParts {
       case 'map':
         return { is: 'record' };
       case 'list':
-        return { is: 'list', of: this.#shape(type.of, named, sets) };
+        return { is: 'list', of: this.#shape({ type: type.of, items }, named, sets), items };
       case 'object': {
         // An object without fields is free JSON.
         if (!isObjectType(named)) return { is: 'record' };
@@ -136,7 +140,7 @@ export class ObjectParts {
     const { plain, type } = this.#document.field(parent, nodes);
     if (plain.is === 'flag') return { key, name: plain.name, value: { is: 'flag' } };
     if (plain.is !== 'member') throw new NotPlain();
-    return { key, name: plain.name, value: this.#shape(plain.type, type, setsOf(nodes)) };
+    return { key, name: plain.name, value: this.#shape(plain, type, setsOf(nodes)) };
   }
 }
 

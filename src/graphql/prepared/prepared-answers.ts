@@ -32,7 +32,7 @@ import { type Span, within } from '../../base/tracing.ts';
 import { answerExtensions, type Missing } from '../../operation/answers/answer-extensions.ts';
 import type { AnswerTexts } from '../../operation/answers/answer-text.ts';
 import type { MadeIn } from '../../operation/answers/kept-answers.ts';
-import { missingFrom } from '../../operation/list-readiness.ts';
+import { type KnownClusters, missingFrom } from '../../operation/list-readiness.ts';
 import type { OperationSource } from '../../operation/operation-source.ts';
 import { type PlanShape, planShape } from '../../operation/operation-trace.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
@@ -343,7 +343,7 @@ export class PreparedAnswers {
     const stale = staleness.of((key) => generation.isSource(key, plan.keys), scopes);
     const isKnown = known?.found === found && known.revision === revision && known.spent === spent;
     if (isKnown && known.isCurrent && stale.length === 0) return known.text;
-    const missing = missingIn(plan, generation, readinessIn(found), relatedKinds);
+    const missing = missingIn(plan, { generation, source: this.#source }, readinessIn(found), relatedKinds);
     const extensions = {
       portolan: answerExtensions(generation, { asked: plan.asked, allowed, spent }, revision, { missing, stale }),
     };
@@ -454,12 +454,12 @@ interface KnownExtensions {
  */
 function missingIn(
   { lists }: AnswerPlan,
-  generation: Generation,
+  clusters: KnownClusters,
   found: readonly Readiness[],
   related: ReadonlySet<string>,
 ): readonly Missing[] {
   const entries = [
-    ...lists.flatMap(({ kind, list }) => missingFrom(generation, kind, list.plan.filter, found)),
+    ...lists.flatMap(({ kind, list }) => missingFrom(clusters, kind, list.plan.filter, found)),
     ...[...related].flatMap((key) =>
       missingOf(
         found.filter((state) => state.key === key),

@@ -5,7 +5,7 @@ import { assembleCatalog } from '../../catalog/assemble.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { DiagnosticLog } from './diagnostic-log.ts';
 
-const columns = [{ name: 'Ports', type: 'string', jsonPath: '.spec.ports[?(@.a>1)]' }];
+const columns = [{ name: 'Ports', type: 'string', jsonPath: '.spec.ports[?(@.a>' }];
 const withColumn = (kind: string, description?: string): DescribedResource =>
   describedCrd({
     kind,

@@ -43,6 +43,8 @@ test('each kind has its types and its roots', () => {
     'exampleComGadgetChanges',
     'exampleComWidgetChanges',
     'objectChanges',
+    'logs',
+    'writes',
   ]);
   expect(kind('widgets.example.com')?.names.type).toBe('ExampleComWidget');
   expect(kind('pods')).toBeUndefined();
@@ -51,7 +53,12 @@ test('each kind has its types and its roots', () => {
 
 test('without kinds there is a schema that can be asked', () => {
   const { schema } = buildGeneration(assembleCatalog([]));
-  expect(Object.keys(schema.getSubscriptionType()?.getFields() ?? {})).toEqual(['resourceChanges', 'objectChanges']);
+  expect(Object.keys(schema.getSubscriptionType()?.getFields() ?? {})).toEqual([
+    'resourceChanges',
+    'objectChanges',
+    'logs',
+    'writes',
+  ]);
   expect(execute({ schema, document: parse('{ __typename }') })).toMatchObject({ data: { __typename: 'Query' } });
 });
 
@@ -114,6 +121,8 @@ test.each(broken)('%s costs its kind and nothing else', (_what, damage) => {
     'resourceChanges',
     'exampleComGadgetChanges',
     'objectChanges',
+    'logs',
+    'writes',
   ]);
   expect(schema.getType('ExampleComGadget')).toBeDefined();
 });

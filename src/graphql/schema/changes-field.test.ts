@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { describedCrd, type Events, engineFixture, made } from '../../../test/kit/engine-fixture.ts';
+import { describedCrd, engineFixture, made } from '../../../test/kit/engine-fixture.ts';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { gadget, gadgets, widget, widgetProperties, widgets } from '../../../test/kit/graphql-world.ts';
+import { nextOf, untilPhase } from '../../../test/kit/list-messages.ts';
 
 const text = `subscription ($filter: ExampleComWidgetFilter, $since: String, $snapshot: Boolean) {
   list: exampleComWidgetChanges(filter: $filter, since: $since, snapshot: $snapshot) {
@@ -17,19 +18,8 @@ interface Shown {
   readonly changes: readonly Readonly<Record<string, unknown>>[];
 }
 
-async function next(events: Events): Promise<Shown> {
-  const { value } = await events.next();
-  if (value === undefined) throw new Error('the subscription is over');
-  if (value.errors?.[0] !== undefined) throw value.errors[0];
-  return JSON.parse(JSON.stringify(value)).data.list as Shown;
-}
-
-async function until(events: Events, phase: string): Promise<Shown> {
-  for (;;) {
-    const message = await next(events);
-    if (message.phase === phase) return message;
-  }
-}
+const next = nextOf<Shown>;
+const until = untilPhase<Shown>;
 
 const sized = (name: string, replicas: number) => made({ name, spec: { replicas } });
 
@@ -228,4 +218,16 @@ test('a kind that is not synced is silent, then snapshots', async () => {
   const first = next(events);
   await sync(gadgets, [made({ name: 'g', namespace: null })]);
   expect(await first).toMatchObject({ phase: 'SNAPSHOT', reset: true });
+});
+
+test('matches casts of free JSON', async () => {
+  const { subscribe, apply } = await world();
+  const filter = { path: [{ path: 'spec.free.size', as: 'QUANTITY', gte: '1Gi' }] };
+  const events = await subscribe(text, { filter });
+  const free = (size: unknown) => made({ name: 'a', spec: { free: { size } } });
+  expect(await until(events, 'SYNCED')).toMatchObject({ totalCount: 0 });
+  for (const size of ['1023Mi', 'much', '1024Mi']) apply(widgets, 'MODIFIED', free(size));
+  expect((await next(events)).changes).toMatchObject([{ type: 'ADDED', object: { metadata: { name: 'a' } } }]);
+  apply(widgets, 'MODIFIED', free(1073741823));
+  expect((await next(events)).changes).toMatchObject([{ type: 'REMOVED', reason: 'NO_LONGER_MATCHES' }]);
 });

@@ -24,7 +24,7 @@ import type { LiveChange } from '../../live/log/live-change.ts';
 import { decodeLiveCursor } from '../../live/log/live-cursor.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
-import { requireVisible } from '../../operation/require-visible.ts';
+import { requireVisible, withSettledRights } from '../../operation/require-visible.ts';
 import { dependsOnAnyKind, type Filter, hopsIn, readsRollUp } from '../../query/plan/filter.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { Projection } from '../../query/plan/plan.ts';
@@ -35,6 +35,7 @@ import type { OperationContext } from '../generation/generation.ts';
 import { GenerationMoved } from '../generation/generation-moved.ts';
 import { LiveEvent } from '../generation/shared-results.ts';
 import { projectionOf } from '../selection/projection.ts';
+import { shownPartsOf } from '../selection/shown-parts.ts';
 import { fragmentsOf, selectionsAt } from '../selection/walk.ts';
 import { listOf, nonNull } from '../types/type-wrappers.ts';
 import type { FieldConfig } from './shape-types.ts';
@@ -100,7 +101,7 @@ export function changesFields(
     },
     totalCount: {
       type: GraphQLInt,
-      description: 'The number of objects that match after this message; null if the subscription began at a cursor.',
+      description: 'The matches after this message; null after a cursor.',
       resolve: ({ message }) => message.totalCount,
     },
     removedIds: {
@@ -133,6 +134,12 @@ export function changeFields(
       resolve: ({ operation, kind, change }) =>
         change.object === null ? null : new ObjectSource(operation, kind, change.object),
     },
+    previous: {
+      type: object,
+      description: 'The object before the change.',
+      resolve: ({ operation, kind, change }) =>
+        change.previous === null ? null : new ObjectSource(operation, kind, change.previous, { isPast: true }),
+    },
     reason: { type: type('RemovalReason') as GraphQLOutputType, resolve: ({ change }) => change.reason },
     changedPaths: {
       type: listOf(nonNull(type('Path'))),
@@ -154,9 +161,14 @@ export const startArguments: GraphQLFieldConfigArgumentMap = {
     defaultValue: true,
     description: 'Without `since`: begin with the objects that match now.',
   },
+  distinct: {
+    type: GraphQLBoolean,
+    defaultValue: false,
+    description: 'No MODIFIED without a difference in the selected fields of `object` and `previous`.',
+  },
 };
 
-/** `podChanges(filter:, since:, snapshot:)`. */
+/** `podChanges(filter:, since:, snapshot:, distinct:)`. */
 export function changesRoot(
   kind: CatalogKind,
   changes: GraphQLObjectType,
@@ -175,30 +187,23 @@ export function changesRoot(
         kind,
         filter: conditions,
         rights: rightsOf(portolan.source.rights, portolan.caller),
-        clusters: servingClusters(portolan.generation, kind, conditions),
+        clusters: servingClusters(portolan, kind, conditions),
         start: portolan.liveStart ?? startOf(args['since'], args['snapshot']),
         projection: projectionOfChanges(info, object),
+        shown: args['distinct'] === true ? shownPartsOf(info, portolan.detached(), () => kind) : undefined,
       });
     },
     resolve: (source) => source,
   };
 }
 
-/**
- * A refusal counts once the API server has decided what was not known.
- * @throws PortolanError FORBIDDEN if the caller may watch no object of the kinds that the filter can match.
- */
-export async function requireWatched(operation: Operation, keys: readonly string[], filter: Filter): Promise<void> {
+/** @throws PortolanError FORBIDDEN if the caller may watch no object of the kinds that the filter can match. */
+export function requireWatched(operation: Operation, keys: readonly string[], filter: Filter): Promise<void> {
   // Detached, because a subscription holds no lease.
-  const check = (reading: Operation): Promise<void> =>
-    reading.read(async (_lease, view) => requireVisible(view, keys, filter, 'watch'));
   const reading = operation.detached();
-  try {
-    await check(reading);
-  } catch (error) {
-    if ((await reading.pendingRights()) !== true) throw error;
-    await check(reading);
-  }
+  return withSettledRights(reading, () =>
+    reading.read(async (_lease, view) => requireVisible(view, keys, filter, 'watch')),
+  );
 }
 
 /** @throws PortolanError BAD_USER_INPUT for a malformed cursor. */
@@ -222,7 +227,7 @@ function messages(
   operation: Operation,
   kind: CatalogKind,
   common: OperationContext['common'],
-  request: Pick<LiveRequest, 'kind' | 'filter' | 'rights' | 'clusters' | 'start' | 'projection'>,
+  request: Pick<LiveRequest, 'kind' | 'filter' | 'rights' | 'clusters' | 'start' | 'projection' | 'shown'>,
 ): AsyncGenerator<ChangesSource, void, undefined> {
   const { source } = operation;
   const begin = (signal: AbortSignal): AsyncGenerator<LiveMessage, void, undefined> =>

@@ -26,9 +26,11 @@ export type ShellsOf = (key: string) => KindShells | undefined;
 /**
  * Fields of a kind's type that lead to other kinds. A data field of the kind with the same name takes precedence.
  * @param type a type of the static schema by name.
+ * @param objectFilter conditions on objects of any kind.
  */
 export type RelationFields = (
   kind: CatalogKind,
   shellsOf: ShellsOf,
   type: (name: string) => GraphQLNamedType,
+  objectFilter: GraphQLInputObjectType,
 ) => ObjectFields;

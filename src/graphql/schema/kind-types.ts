@@ -21,8 +21,10 @@ import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import { shapeOf } from '../../catalog/tree/field-tree.ts';
 import type { ConnectionSource, EdgeSource } from '../../reads/lists/list-connection.ts';
 import type { ObjectSource } from '../../reads/lists/object-source.ts';
+import { recordsKey } from '../../sets/record/set-record.ts';
 import type { FilterTypes } from '../filter/filter-types.ts';
 import type { OperationContext } from '../generation/generation.ts';
+import { recordFields } from '../sets/set-fields.ts';
 import type { DefinitionTypes } from '../types/definition-types.ts';
 import type { EnumTypes } from '../types/enum-types.ts';
 import type { OperationTypeName } from '../types/root-types.ts';
@@ -32,7 +34,7 @@ import type { KindShells, ObjectFields, RelationFields, ShellsOf } from './kind-
 import { listRoot } from './list-field.ts';
 import { oneRoot } from './object-field.ts';
 import { originFields } from './origin-fields.ts';
-import { relatedFilters, relationFilters } from './relation-filters.ts';
+import { type AnyFilters, anyFilters, relatedFilters, relationFilters } from './relation-filters.ts';
 import { isSecretData, secretDataField } from './secret-data-field.ts';
 import type { FieldConfig, ShapeTypes } from './shape-types.ts';
 
@@ -41,6 +43,8 @@ type ConnectionFields = GraphQLFieldConfigMap<ConnectionSource, OperationContext
 /** The shared inputs for making a kind's types. */
 export interface Shared {
   readonly filters: FilterTypes;
+  /** Conditions on related objects of any kind. */
+  readonly anyFilters: AnyFilters;
   /** A type of the static schema by name. */
   readonly type: (name: string) => GraphQLNamedType;
   readonly object: GraphQLInterfaceType;
@@ -51,6 +55,8 @@ export interface Shared {
   /** The fields of a connection that do not mention its kind. */
   readonly connectionFields: ConnectionFields;
   readonly relations: RelationFields;
+  /** The fields that only records of sets have. */
+  readonly recordFields: ObjectFields;
 }
 
 /** The inputs for making the types of one kind. */
@@ -82,12 +88,14 @@ export function sharedParts(
   const { via } = configOf<Record<string, Shared['via']>>(type('KubernetesObjectEdge') as GraphQLObjectType);
   return {
     filters,
+    anyFilters: anyFilters(filters.object, filters.number),
     type,
     object,
     via: must(via, 'an edge has via'),
     objectFields: configOf<ObjectFields>(object),
     connectionFields,
     relations,
+    recordFields: recordFields(type) as ObjectFields,
   };
 }
 
@@ -107,9 +115,10 @@ export function makeShells(
     description: kind.description ?? `The kind ${resource.kind} of ${apiVersionOf(resource)}.`,
     interfaces: [shared.object],
     fields: () => {
-      const own = { ...shared.objectFields, ...dataFields(kind, shapes) };
+      const ofSets = kind.key === recordsKey ? shared.recordFields : {};
+      const own = { ...shared.objectFields, ...dataFields(kind, shapes), ...ofSets };
       if (isAbstract(kind)) return { ...own, ...originFields(kind, shellsOf, shared.object, shared.type) };
-      return { ...own, ...without(shared.relations(kind, shellsOf, shared.type), own) };
+      return { ...own, ...without(shared.relations(kind, shellsOf, shared.type, shared.filters.object), own) };
     },
   });
   const edge = new GraphQLObjectType<EdgeSource, OperationContext>({
@@ -144,7 +153,7 @@ export function makeShells(
     fields: () => changesFields(change, shared),
   });
   const filter = shared.filters.ofKind(kind, { definitions, enums }, () =>
-    isAbstract(kind) ? {} : relationFilters(kind, shellsOf),
+    isAbstract(kind) ? {} : relationFilters(kind, shellsOf, shared.anyFilters),
   );
   return {
     kind,
@@ -161,9 +170,12 @@ export function makeShells(
 /** The root fields of a kind. */
 export function rootsOf({ kind, object, connection, filter, changes }: KindShells, shared: Shared): KindRoots {
   const { names } = kind;
+  const list = listRoot(kind, connection, filter, shared);
   return {
     query: {
-      [names.list]: listRoot(kind, connection, filter, shared),
+      [names.list]: list,
+      // The records of sets are the sets.
+      ...(kind.key === recordsKey ? { sets: list } : {}),
       [names.one]: oneRoot(kind, object),
     },
     mutation: {},

@@ -51,6 +51,20 @@ test('walks forward and backward through one order', async () => {
   });
 });
 
+test('reads a window between two cursors again', async () => {
+  const of = await world();
+  const { startCursor, endCursor } = await page(of, `first: 5, ${order}`);
+  const window = `after: "${startCursor}", before: "${endCursor}", ${order}`;
+  expect(await page(of, window)).toMatchObject({ names: 'w4 w3 w2', hasPreviousPage: true, hasNextPage: true });
+  expect(await page(of, `first: 2, ${window}`)).toMatchObject({ names: 'w4 w3', hasNextPage: true });
+  expect(await page(of, `first: 9, ${window}`)).toMatchObject({ names: 'w4 w3 w2', hasNextPage: false });
+  expect(await page(of, `last: 2, ${window}`)).toMatchObject({ names: 'w3 w2', hasPreviousPage: true });
+  expect(await page(of, `first: 9, before: "${endCursor}", ${order}`)).toMatchObject({ names: 'w5 w4 w3 w2' });
+  expect(await page(of, `last: 9, after: "${startCursor}", ${order}`)).toMatchObject({ names: 'w4 w3 w2 w1' });
+  // The other way round, there is nothing between them.
+  expect(await page(of, `after: "${endCursor}", before: "${startCursor}", ${order}`)).toMatchObject({ names: '' });
+});
+
 test('first: 0 tells whether there is anything', async () => {
   const of = await world();
   expect(await page(of, 'first: 0')).toMatchObject({ names: '', hasNextPage: true, startCursor: null });
@@ -59,7 +73,16 @@ test('first: 0 tells whether there is anything', async () => {
 
 test.each([
   ['both directions', 'first: 1, last: 1', /cannot be combined/],
-  ['both cursors', 'after: "x", before: "y"', /cannot be combined/],
+  [
+    'a second cursor that is none',
+    'after: "WzEsIkZpMzNNVHloQVpqcyIsWzFdLCJlYXN0Iiwid2lkZ2V0cyIsImEiLCJiIl0", before: "y"',
+    /not a cursor/,
+  ],
+  [
+    'cursors of another list',
+    'after: "WzEsIkZpMzNNVHloQVpqcyIsWzFdLCJlYXN0Iiwid2lkZ2V0cyIsImEiLCJiIl0", before: "WzEsIkZpMzNNVHloQVpqcyIsWzFdLCJlYXN0Iiwid2lkZ2V0cyIsImEiLCJiIl0"',
+    /belongs to another list/,
+  ],
   ['a negative page', 'first: -1', /must be 0 or more/],
   ['too large a page', 'first: 11', /at most 10/],
   ['a cursor that is none', 'after: "x"', /not a cursor/],

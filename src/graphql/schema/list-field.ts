@@ -3,6 +3,7 @@
  */
 
 import {
+  GraphQLBoolean,
   type GraphQLInputObjectType,
   type GraphQLInputType,
   GraphQLInt,
@@ -25,12 +26,12 @@ import { inputList } from '../types/type-wrappers.ts';
 import type { FieldConfig } from './shape-types.ts';
 
 /** The arguments of a list field. */
-export type ListArguments = PageAndOrder & { readonly filter?: unknown };
+export type ListArguments = PageAndOrder & { readonly filter?: unknown; readonly orEmpty?: boolean | null };
 
 /** Arguments that every list takes besides its filter. */
 export function pageArguments(
   order: GraphQLNamedType,
-): Record<string, { type: GraphQLInputType; description?: string }> {
+): Record<string, { type: GraphQLInputType; description?: string; defaultValue?: unknown }> {
   return {
     orderBy: { type: inputList(order) },
     first: {
@@ -43,6 +44,11 @@ export function pageArguments(
     offset: {
       type: GraphQLInt,
       description: `Objects to skip, for pages with numbers; goes with first. At most ${mostSkipped}, and each counts as a value.`,
+    },
+    orEmpty: {
+      type: GraphQLBoolean,
+      defaultValue: false,
+      description: 'Where you may list nothing: an empty list, and not FORBIDDEN.',
     },
   };
 }
@@ -81,5 +87,10 @@ export function list(
 ): Promise<ListConnection> {
   const cost = costOfNodes(info, operation.source.limits.maxPageSize);
   const selection = { projection: projectionOfNodes(info), cost };
-  return readList(operation, kinds, { ...args, filter }, selection, { optional, path: responsePathAsArray(info.path) });
+  const { orEmpty, ...page } = args;
+  return readList(operation, kinds, { ...page, filter }, selection, {
+    optional,
+    orEmpty: orEmpty === true,
+    path: responsePathAsArray(info.path),
+  });
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { describedCrd, type Events, engineFixture, made } from '../../../test/kit/engine-fixture.ts';
+import { describedCrd, engineFixture, made } from '../../../test/kit/engine-fixture.ts';
 import { gadget, gadgets, widget, widgetProperties, widgets } from '../../../test/kit/graphql-world.ts';
+import { nextOf, untilPhase } from '../../../test/kit/list-messages.ts';
 import { fixedRights } from '../../access/rights.ts';
 import { allRows, noRows } from '../../access/scope.ts';
 
@@ -24,19 +25,8 @@ interface Shown {
   }[];
 }
 
-async function next(events: Events): Promise<Shown> {
-  const { value } = await events.next();
-  if (value === undefined) throw new Error('the subscription is over');
-  if (value.errors?.[0] !== undefined) throw value.errors[0];
-  return JSON.parse(JSON.stringify(value)).data.list as Shown;
-}
-
-async function until(events: Events, phase: string): Promise<Shown> {
-  for (;;) {
-    const message = await next(events);
-    if (message.phase === phase) return message;
-  }
-}
+const next = nextOf<Shown>;
+const until = untilPhase<Shown>;
 
 const told = ({ changes }: Shown): readonly string[] =>
   changes.map(({ type, object }) =>

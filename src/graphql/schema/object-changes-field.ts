@@ -13,6 +13,7 @@ import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import { eventStream } from '../generation/event-stream.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { GenerationMoved } from '../generation/generation-moved.ts';
+import { shownPartsOf } from '../selection/shown-parts.ts';
 import { nonNull } from '../types/type-wrappers.ts';
 import {
   ChangesSource,
@@ -28,7 +29,7 @@ import {
 import type { Shared } from './kind-types.ts';
 import { kindsArgument, kindsOf } from './object-roots.ts';
 
-/** `objectChanges(kinds:, filter:, since:, snapshot:)`. */
+/** `objectChanges(kinds:, filter:, since:, snapshot:, distinct:)`. */
 export function objectChangesRoot(shared: Shared): GraphQLFieldConfigMap<unknown, OperationContext> {
   const change = new GraphQLObjectType({
     name: 'KubernetesObjectChange',
@@ -55,16 +56,18 @@ export function objectChangesRoot(shared: Shared): GraphQLFieldConfigMap<unknown
         if (portolan.signal?.aborted !== true) await requireWatched(portolan, keys, filter);
         const { source, caller } = portolan;
         const byKey = new Map(kinds.map((kind) => [kind.key, kind]));
+        const kindOf = (key: string): CatalogKind => must(byKey.get(key), 'an object is of one of the kinds');
         const request = {
           kinds: kinds.map((kind) => ({
             kind,
-            clusters: servingClusters(portolan.generation, kind, filter),
+            clusters: servingClusters(portolan, kind, filter),
             isOptional: optional.has(kind.key),
           })),
           filter,
           rights: rightsOf(source.rights, caller),
           start: portolan.liveStart ?? startOf(args['since'], args['snapshot']),
           projection: projectionOfChanges(info, shared.object),
+          shown: args['distinct'] === true ? shownPartsOf(info, portolan.detached(), kindOf) : undefined,
           chunk: snapshotChunk,
           now: () => source.now(),
           check: (successor: LiveStart) => {
@@ -75,8 +78,7 @@ export function objectChangesRoot(shared: Shared): GraphQLFieldConfigMap<unknown
         return eventStream(
           portolan.signal,
           (signal) => liveObjects(source.feed, { ...request, signal }),
-          (message) =>
-            new ChangesSource(portolan, (key) => must(byKey.get(key), 'an object is of one of the kinds'), message),
+          (message) => new ChangesSource(portolan, kindOf, message),
         );
       },
       resolve: (from) => from,

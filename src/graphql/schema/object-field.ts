@@ -5,6 +5,8 @@ import { PortolanError } from '../../base/errors.ts';
 import { splitMemberCluster } from '../../catalog/abstract/abstract-kind.ts';
 import { isAbstract } from '../../catalog/groups/api-group.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { unservedCluster } from '../../operation/list-readiness.ts';
+import type { Operation } from '../../operation/operation.ts';
 import type { Identity } from '../../query/plan/filter.ts';
 import { ObjectSource } from '../../reads/lists/object-source.ts';
 import { readObject, readObjects } from '../../reads/lists/objects-by-identity.ts';
@@ -26,7 +28,7 @@ export function oneRoot(kind: CatalogKind, object: GraphQLObjectType): FieldConf
     },
     resolve: (_root, args, { portolan }, info) => {
       const identity: Identity = {
-        cluster: clusterFor(kind, args['cluster']),
+        cluster: clusterFor(portolan, kind, args['cluster']),
         key: kind.key,
         namespace: kind.resource.namespaced ? String(args['namespace']) : null,
         name: String(args['name']),
@@ -80,9 +82,12 @@ function oneOfMembers(kind: CatalogKind, object: GraphQLObjectType): FieldConfig
   };
 }
 
-function clusterFor(kind: CatalogKind, requested: unknown): string {
+/** @throws PortolanError BAD_USER_INPUT; CACHE_NOT_READY for a configured cluster that serves no kind yet. */
+function clusterFor(operation: Operation, kind: CatalogKind, requested: unknown): string {
   if (typeof requested === 'string') {
     if (kind.clusters.includes(requested)) return requested;
+    if (!operation.generation.clusters.has(requested) && operation.source.isConfigured(requested))
+      throw unservedCluster(operation, requested);
     throw new PortolanError(
       'BAD_USER_INPUT',
       `No cluster ${JSON.stringify(requested)} serves ${kind.key}; there is ${kind.clusters.join(', ')}.`,

@@ -14,7 +14,9 @@ import type { RelationWay } from '../../catalog/relations/described-relation.ts'
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind, KindRelation } from '../../catalog/resources/catalog.ts';
 import type { Operation } from '../../operation/operation.ts';
+import type { Filter } from '../../query/plan/filter.ts';
 import { hopOf } from '../../query/plan/hop.ts';
+import type { OrderTerm } from '../../query/plan/plan.ts';
 import type { ConnectionSource } from '../../reads/lists/list-connection.ts';
 import type { ObjectSelection } from '../../reads/lists/object-selection.ts';
 import type { ObjectSource } from '../../reads/lists/object-source.ts';
@@ -38,10 +40,11 @@ import type { ObjectFields, RelationFields, ShellsOf } from './kind-shells.ts';
 type FieldOf = ObjectFields[string];
 
 /** The relation fields of a kind. A relation to a kind that is left out of the schema has no field. */
-export const relationFields: RelationFields = (kind, shellsOf, type) => {
+export const relationFields: RelationFields = (kind, shellsOf, type, objectFilter) => {
   const fields: ObjectFields = {};
   for (const relation of kind.relations) {
-    const field = relation.to === null ? anyField(kind, relation, type) : kindField(kind, relation, shellsOf, type);
+    const field =
+      relation.to === null ? anyField(kind, relation, type, objectFilter) : kindField(kind, relation, shellsOf, type);
     if (field !== null) fields[relation.name] = field;
   }
   return fields;
@@ -106,13 +109,7 @@ export function resolveRelated(
   hop: KindHop,
   { filter, args, info }: RelatedCall,
 ): ConnectionSource {
-  const conditions = filterFrom(filter, args['filter'], filterContext(operation, [hop.to]));
-  const orderBy = orderTerms(
-    [hop.to],
-    conditions,
-    (args['orderBy'] ?? []) as readonly OrderArgument[],
-    operation.generation.kind,
-  );
+  const { conditions, orderBy } = askedBy(operation, [hop.to], { filter, args, info });
   const page = relatedPageOf(args);
   const selected = selectedNodes(operation, info);
   if (args['includeOwned'] !== true)
@@ -124,7 +121,40 @@ export function resolveRelated(
   );
 }
 
-function anyField(kind: CatalogKind, relation: KindRelation, type: (name: string) => GraphQLNamedType): FieldOf | null {
+interface Asked {
+  readonly conditions: Filter;
+  readonly orderBy: readonly OrderTerm[];
+}
+
+/**
+ * The filter and the order of a relation to these kinds. The objects of the parent's page share them, or their refusal: an operation has
+ * one set of variables, so the nodes of the document tell the arguments.
+ */
+function askedBy(operation: Operation, kinds: readonly CatalogKind[], { filter, args, info }: RelatedCall): Asked {
+  const read = (): Asked => {
+    const conditions = filterFrom(filter, args['filter'], filterContext(operation, kinds));
+    const given = (args['orderBy'] ?? []) as readonly OrderArgument[];
+    return { conditions, orderBy: orderTerms(kinds, conditions, given, operation.generation.kind) };
+  };
+  // The document nodes of a fragment on an interface are those of several kinds.
+  const key = `asked ${info.parentType.name} ${nodesKeyOf(info)}`;
+  const shared = operation.loader(key, (): { readonly asked: Asked } | { readonly refused: unknown } => {
+    try {
+      return { asked: read() };
+    } catch (refused) {
+      return { refused };
+    }
+  });
+  if ('refused' in shared) throw shared.refused;
+  return shared.asked;
+}
+
+function anyField(
+  kind: CatalogKind,
+  relation: KindRelation,
+  type: (name: string) => GraphQLNamedType,
+  filter: GraphQLInputObjectType,
+): FieldOf | null {
   const { name, way } = relation;
   if (way.by !== 'reference') return null;
   const hop: AnyHop = { name, places: way.places };
@@ -139,10 +169,13 @@ function anyField(kind: CatalogKind, relation: KindRelation, type: (name: string
   return {
     type: type('KubernetesObjectConnection') as FieldOf['type'],
     description,
-    args: pageArguments,
-    extensions: facts({ cost: { repeats: 'page', pageSize: defaultRelated } }),
-    resolve: (source, args, { portolan }, info) =>
-      loadRelatedOfAny(source, hop, relatedPageOf(args), selectedNodes(portolan, info)),
+    args: { filter: { type: filter }, orderBy: { type: inputList(type('ObjectOrder')) }, ...pageArguments },
+    extensions: facts({ cost: relatedCost }),
+    resolve: (source, args, { portolan }, info) => {
+      const { conditions, orderBy } = askedBy(portolan, portolan.generation.all, { filter, args, info });
+      const asked = { filter: conditions, orderBy, ...relatedPageOf(args) };
+      return loadRelatedOfAny(source, hop, asked, selectedNodes(portolan, info));
+    },
   };
 }
 
@@ -157,7 +190,7 @@ function isEvents({ name, direction }: KindRelation): boolean {
 
 const includeOwned = {
   type: GraphQLBoolean,
-  description: 'Also the Events about all that the object owns, as one list, newest first.',
+  description: 'Also those of all that the object owns, newest first.',
 };
 
 const pageArguments = { first: { type: GraphQLInt, defaultValue: defaultRelated }, after: { type: GraphQLString } };
@@ -183,6 +216,7 @@ function objectOf(operation: Operation, info: GraphQLResolveInfo): Omit<ObjectSe
 /** `The Node that this Pod names at spec.nodeName.`, `Pod objects that name this Node at spec.nodeName.` */
 function describe({ resource: { kind } }: CatalogKind, relation: KindRelation, other: string): string {
   const { direction, way, many, origin } = relation;
+  if (way.by === 'namespace') return `The ${other} that this ${kind} is in.`;
   const verb = { owner: 'own', selector: 'select', reference: 'name' }[way.by];
   const thisObjectActs = (direction === 'forward') === (way.by !== 'owner');
   const others = many ? `${other} objects` : `The ${other}`;
@@ -192,7 +226,7 @@ function describe({ resource: { kind } }: CatalogKind, relation: KindRelation, o
 
 /** ` at spec.nodeName` */
 function placesIn(way: RelationWay): string {
-  if (way.by === 'owner') return '';
+  if (way.by === 'owner' || way.by === 'namespace') return '';
   const places = way.by === 'selector' ? [way.place] : way.places;
   return ` at ${shortList(places.map(pathOfMention), 3).join(', ')}`;
 }

@@ -11,9 +11,12 @@ import type { InputFields } from '../filter/leaf-filter-types.ts';
 import { role } from '../filter/shape-filters.ts';
 import type { KindShells, ShellsOf } from './kind-shells.ts';
 
-/** The filter inputs for relations that lead to a kind. @param count conditions on an integer. */
+/** The filter inputs for relations that lead to a kind, or to `object of any kind`. @param count conditions on an integer. */
 export function relatedFilters(
-  { names, resource: { kind } }: CatalogKind,
+  {
+    names,
+    resource: { kind },
+  }: { readonly names: { readonly type: string }; readonly resource: { readonly kind: string } },
   filter: GraphQLInputObjectType,
   count: GraphQLInputObjectType,
 ): Pick<KindShells, 'filterOne' | 'filterList'> {
@@ -38,10 +41,28 @@ export function relatedFilters(
   };
 }
 
-/** The fields of a kind's filter that go through its relations. Relations to any kind have none. */
-export function relationFilters(kind: CatalogKind, shellsOf: ShellsOf): InputFields {
+/** Conditions on objects of any kind at the end of a relation. */
+export interface AnyFilters extends Pick<KindShells, 'filterOne' | 'filterList'> {
+  readonly filter: GraphQLInputObjectType;
+}
+
+/** @param filter the conditions that every kind can answer */
+export function anyFilters(filter: GraphQLInputObjectType, count: GraphQLInputObjectType): AnyFilters {
+  const any = { names: { type: 'KubernetesObject' }, resource: { kind: 'object of any kind' } };
+  return { filter, ...relatedFilters(any, filter, count) };
+}
+
+/** The fields of a kind's filter that go through its relations. */
+export function relationFilters(kind: CatalogKind, shellsOf: ShellsOf, any: AnyFilters): InputFields {
   const fields: InputFields = {};
   for (const relation of kind.relations) {
+    if (relation.to === null && relation.way.by === 'reference') {
+      const hop = hopOf(kind, relation, null);
+      fields[relation.name] = {
+        type: relation.many ? any.filterList : any.filterOne,
+        ...role({ role: 'related', hop, kind: null, filter: any.filter }),
+      };
+    }
     const shells = relation.to === null ? undefined : shellsOf(relation.to);
     if (shells === undefined) continue;
     const { kind: to, filter, filterOne, filterList } = shells;

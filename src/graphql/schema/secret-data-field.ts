@@ -5,6 +5,7 @@ import { displayedMember } from '../../catalog/values/displayed-value.ts';
 import { secretDataOf } from '../../operation/secret-data.ts';
 import type { ObjectSource } from '../../reads/lists/object-source.ts';
 import { facts } from '../selection/field-facts.ts';
+import { misfitErrors } from '../selection/misfit-errors.ts';
 import type { ObjectFields } from './kind-shells.ts';
 import type { FieldConfig } from './shape-types.ts';
 
@@ -18,11 +19,11 @@ export function secretDataField(config: FieldConfig, { name, type }: Field): Obj
   return {
     ...config,
     extensions: facts({ cost: { own: 10 } }),
-    resolve: async ({ operation, kind, row, isPast }: ObjectSource) => {
+    resolve: async ({ operation, kind, row, isPast }: ObjectSource, _args, context) => {
       // The API server has the data of now.
       if (isPast) return null;
       const secret = await secretDataOf(operation, kind.resource, row);
-      return secret === null ? null : displayedMember(type, secret, name);
+      return secret === null ? null : displayedMember({ name, type, items: 'nonNull' }, secret, misfitErrors(context));
     },
   };
 }

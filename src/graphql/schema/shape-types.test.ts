@@ -40,7 +40,7 @@ test('names that GraphQL does not take, and data that is called id, are shown un
 const fields = `spec { name replicas total ratio paused at port tags numbers ports { name number } template { image } settings free }
   status { phase conditions { type lastTransitionTime observedGeneration } }`;
 
-test('values of another form than the schema promises are null, elements are left out, and nothing is an error', async () => {
+test('values of another form than the schema promises are null with an error, and lists keep their length', async () => {
   const { declare, sync, query } = engineFixture();
   await declare(widget());
   const wrong = {
@@ -61,7 +61,15 @@ test('values of another form than the schema promises are null, elements are lef
   const status = { phase: ['Ready'], conditions: { type: 'Ready' } };
   await sync(widgets, [made({ name: 'a', spec: wrong, status }), made({ name: 'b', spec: 'text', status: 3 })]);
   const { data, errors } = await query(`{ exampleComWidgets { nodes { ${fields} raw } } }`);
-  expect(errors).toEqual([]);
+  expect(errors.map(({ path }) => path?.slice(2).join('.')).sort()).toEqual(
+    [
+      ...['name', 'replicas', 'total', 'ratio', 'paused', 'at', 'port', 'tags.3', 'numbers.1', 'ports.0.number'],
+      ...['ports.1.number', 'ports.2', 'ports.4', 'template', 'settings'],
+    ]
+      .map((path) => `0.spec.${path}`)
+      .concat('0.status.conditions', '0.status.phase', '1.spec', '1.status')
+      .sort(),
+  );
   const [a, b] = data.exampleComWidgets.nodes;
   const { raw, ...typed } = a;
   expect(JSON.parse(JSON.stringify(typed))).toEqual({
@@ -73,12 +81,9 @@ test('values of another form than the schema promises are null, elements are lef
       paused: null,
       at: null,
       port: null,
-      tags: ['x', 'y'],
-      numbers: [1, 3],
-      ports: [
-        { name: 'http', number: null },
-        { name: 'low', number: null },
-      ],
+      tags: ['x', '1', null, null, 'y'],
+      numbers: [1, null, 3],
+      ports: [{ name: 'http', number: null }, { name: 'low', number: null }, null, null, null],
       template: null,
       settings: null,
       free: 'text',
@@ -120,7 +125,7 @@ test('values of the promised form are shown', async () => {
   ]);
 });
 
-test('a condition with values of another form is null in those places', async () => {
+test('a condition with values of another form has errors in those places', async () => {
   const { declare, sync, query } = engineFixture();
   await declare(widget());
   const conditions = [{ type: 'Ready', status: true, lastTransitionTime: 5, observedGeneration: 'two' }];
@@ -128,9 +133,9 @@ test('a condition with values of another form is null in those places', async ()
   const { data, errors } = await query(
     '{ exampleComWidgets { nodes { condition(type: "Ready") { type status lastTransitionTime observedGeneration } } } }',
   );
-  expect(errors).toEqual([]);
+  expect(errors.map(({ path }) => path?.at(-1))).toEqual(['lastTransitionTime', 'observedGeneration']);
   expect(data.exampleComWidgets.nodes).toEqual([
-    { condition: { type: 'Ready', status: null, lastTransitionTime: null, observedGeneration: null } },
+    { condition: { type: 'Ready', status: 'true', lastTransitionTime: null, observedGeneration: null } },
   ]);
 });
 
@@ -150,12 +155,12 @@ test('a field that is named like something every object of JavaScript has is nul
   expect(data.exampleComOdds.nodes).toEqual([{ constructor: null, spec: { toString: null, valueOf: 1 } }]);
 });
 
-test('a number that no Float can hold is null', async () => {
+test('a number that no Float can hold is null with an error', async () => {
   const { declare, sync, query } = engineFixture();
   await declare(widget());
   const large = JSON.stringify(made({ name: 'a', spec: { ratio: '@' } })).replace('"@"', `1${'0'.repeat(400)}`);
   await sync(widgets, [large]);
   const { data, errors } = await query('{ exampleComWidgets { nodes { spec { ratio } } } }');
-  expect(errors).toEqual([]);
+  expect(errors.map(({ path }) => path)).toEqual([['exampleComWidgets', 'nodes', 0, 'spec', 'ratio']]);
   expect(data.exampleComWidgets.nodes).toEqual([{ spec: { ratio: null } }]);
 });

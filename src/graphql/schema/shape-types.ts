@@ -5,11 +5,14 @@
  * A shape's type belongs to its kind. A definition of core/v1 or meta/v1 is one type in all kinds, made from the tree of the
  * first kind that shows it. The shapes of shared-shapes.ts are the same in every catalog.
  *
- * A value that does not fit its schema (an object instead of a list, for example) is displayed as null. `raw` and `value(path:)`
- * show it unchanged.
+ * A value that does not fit its schema is displayed as null, with an error at its field (src/catalog/values/displayed-value.ts). The items of
+ * lists of custom kinds are nullable, so that such an item does not take the list with it. The definitions of Kubernetes and the kinds that
+ * an API server serves itself have lists whose items are not null: their objects fit, because the API server reads them into its own types.
+ * Lists of conditions are alike in all kinds.
  */
 import { type GraphQLFieldConfig, type GraphQLNamedType, GraphQLObjectType, type GraphQLOutputType } from 'graphql';
 import { must } from '../../base/must.ts';
+import { mayBeCustom } from '../../catalog/groups/api-group.ts';
 import { fieldName } from '../../catalog/names/field-names.ts';
 import { definitionName } from '../../catalog/names/kind-names.ts';
 import { nameShapes } from '../../catalog/names/shape-names.ts';
@@ -22,10 +25,11 @@ import {
   scalarOfMap,
   shapeOf,
 } from '../../catalog/tree/field-tree.ts';
-import { sharedShapes } from '../../catalog/tree/shared-shapes.ts';
-import { displayedMember } from '../../catalog/values/displayed-value.ts';
+import { conditionKey, sharedShapes } from '../../catalog/tree/shared-shapes.ts';
+import { displayedMember, type Items } from '../../catalog/values/displayed-value.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { at, below, facts } from '../selection/field-facts.ts';
+import { misfitErrors } from '../selection/misfit-errors.ts';
 import type { DefinitionTypes } from '../types/definition-types.ts';
 import type { EnumTypes } from '../types/enum-types.ts';
 import { listOf, nonNull } from '../types/type-wrappers.ts';
@@ -71,44 +75,54 @@ export class ShapeTypes {
   readonly #common: CommonShapes;
   readonly #definitions: Definitions;
   readonly #enums: EnumTypes;
+  readonly #isCustom: boolean;
   readonly #types = new Map<string, GraphQLObjectType>();
 
-  /** @param names the type names of shapes by their keys. @param enums those of the root's fields */
+  /**
+   * @param names the type names of shapes by their keys.
+   * @param enums those of the root's fields
+   * @param isCustom is it the tree of a custom kind?
+   */
   constructor(
     tree: FieldTree,
     names: ReadonlyMap<string, string>,
     common: CommonShapes,
     definitions: Definitions = (_name, make) => make(),
     enums: EnumTypes = new Map(),
+    isCustom = false,
   ) {
     this.#tree = tree;
     this.#names = names;
     this.#common = common;
     this.#definitions = definitions;
     this.#enums = enums;
+    this.#isCustom = isCustom;
   }
 
   static ofKind(
-    { key, names, tree }: CatalogKind,
+    { key, names, tree, resource }: CatalogKind,
     common: CommonShapes,
     definitions: DefinitionTypes,
     enums: EnumTypes,
   ): ShapeTypes {
     const shared: Definitions = (name, make) => definitions.type(name, key, make);
-    return new ShapeTypes(tree, nameShapes(names.type, tree), common, shared, enums);
+    return new ShapeTypes(tree, nameShapes(names.type, tree), common, shared, enums, mayBeCustom(resource.group));
   }
 
-  /** A field of a kind's or a shape's type. */
-  field({ name, type, description, required }: Field): FieldConfig {
+  /** A field of a kind's or a shape's type. @param definition the definition whose field it is, if any */
+  field({ name, type, description, required }: Field, definition?: string): FieldConfig {
+    const items = this.#itemsOf(type, definition);
+    const shown = { name, type, items };
     return {
-      type: this.#enumOf(name, type) ?? this.#output(type),
+      type: this.#enumOf(name, type) ?? this.#output(type, items),
       ...(description === undefined ? {} : { description }),
       extensions: facts({
         need: type.kind === 'object' ? below(name) : at(name),
-        plain: { is: 'member', name, type },
+        plain: { is: 'member', ...shown },
         required: required === true,
       }),
-      resolve: (source) => displayedMember(type, source as Readonly<Record<string, unknown>>, name),
+      resolve: (source, _args, context) =>
+        displayedMember(shown, source as Readonly<Record<string, unknown>>, misfitErrors(context)),
     };
   }
 
@@ -119,7 +133,9 @@ export class ShapeTypes {
       name: must(this.#names.get(key), `shape ${key} has a name`),
       description: shape.description ?? placeOf(shape),
       fields: () =>
-        Object.fromEntries(shape.fields.map((field) => [fieldName(field.name, 'nested'), this.field(field)])),
+        Object.fromEntries(
+          shape.fields.map((field) => [fieldName(field.name, 'nested'), this.field(field, shape.definition)]),
+        ),
     });
   }
 
@@ -128,7 +144,12 @@ export class ShapeTypes {
     return must(this.#enums.get(name), `the field ${name} has its enum`);
   }
 
-  #output(type: FieldType): GraphQLOutputType {
+  #itemsOf(type: FieldType, definition: string | undefined): Items {
+    if (!this.#isCustom || definition !== undefined) return 'nonNull';
+    return type.kind === 'list' && type.of.kind === 'object' && type.of.shape === conditionKey ? 'nonNull' : 'nullable';
+  }
+
+  #output(type: FieldType, items: Items): GraphQLOutputType {
     switch (type.kind) {
       case 'leaf':
         return this.#scalar(type.type === 'IP' ? 'String' : type.type);
@@ -137,9 +158,9 @@ export class ShapeTypes {
       case 'map':
         return this.#scalar(scalarOfMap(type));
       case 'list': {
-        const of = this.#output(type.of);
+        const of = this.#output(type.of, items);
         // A Kubernetes list of free JSON may contain null.
-        return listOf(type.of.kind === 'leaf' && type.of.type === 'JSON' ? of : nonNull(of));
+        return listOf(items === 'nullable' || (type.of.kind === 'leaf' && type.of.type === 'JSON') ? of : nonNull(of));
       }
       case 'object':
         return this.#shapeType(type.shape);

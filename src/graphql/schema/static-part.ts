@@ -6,21 +6,26 @@ import {
   type GraphQLNamedType,
   GraphQLObjectType,
   getNamedType,
+  isInterfaceType,
   specifiedDirectives,
 } from 'graphql';
 import { must } from '../../base/must.ts';
 import { runSteps } from '../../base/steps.ts';
 import { FilterTypes } from '../filter/filter-types.ts';
 import type { OperationContext } from '../generation/generation.ts';
+import { logsRoot } from '../logs/logs-field.ts';
+import { setMutations } from '../sets/set-mutations.ts';
 import { buildStaticSchema } from '../static/static-schema.ts';
 import { addPrefix, problemsOf } from '../types/collected-schema.ts';
 import { forEachOperationType, type OperationTypeName, rootNames } from '../types/root-types.ts';
 import { mentionedTypes, reachableTypes } from '../types/type-walk.ts';
+import { writesRoot } from '../writes/write-stream.ts';
 import type { RelationFields } from './kind-shells.ts';
 import { type Shared, sharedParts } from './kind-types.ts';
 import { objectChangesRoot } from './object-changes-field.ts';
-import { objectRoots } from './object-roots.ts';
+import { kindsArgument, kindsOf, objectRoots } from './object-roots.ts';
 import { CommonShapes } from './shape-types.ts';
+import { targetMutations } from './target-mutations.ts';
 
 export type RootFields = GraphQLFieldConfigMap<unknown, OperationContext>;
 
@@ -52,19 +57,31 @@ export class StaticPart {
     this.filters = new FilterTypes((leaf) => type(leaf) as GraphQLInputType);
     this.common = new CommonShapes((name) => base.getType(name));
     this.shared = sharedParts(type, this.filters, relations);
+    const behind = { ...targetMutations(this.shared), ...setMutations(this.shared) };
+    const mutation = { before: fieldsOf(base.getMutationType()), behind };
     this.roots = {
       query: { before: fieldsOf(base.getQueryType()), behind: objectRoots(this.shared) },
-      mutation: { before: fieldsOf(base.getMutationType()), behind: {} },
-      subscription: { before: fieldsOf(base.getSubscriptionType()), behind: objectChangesRoot(this.shared) },
+      mutation,
+      subscription: {
+        before: fieldsOf(base.getSubscriptionType()),
+        behind: {
+          ...objectChangesRoot(this.shared),
+          ...logsRoot({ type, filter: this.filters.object, kindsArgument, kindsOf }),
+          ...writesRoot({ ...mutation.before, ...mutation.behind }, type),
+        },
+      },
     };
-    this.core = reachable([this.shared.object]);
+    const ofRecords = Object.values(this.shared.recordFields).map(({ type: each }) => getNamedType(each));
+    this.core = reachable([this.shared.object, ...ofRecords]);
     this.#core = new Set(this.core);
     const rootTypes: GraphQLNamedType[] = [];
     const typesOf = (operation: OperationTypeName, fields: RootFields): readonly GraphQLNamedType[] => {
       if (Object.keys(fields).length === 0) return [];
       const root = new GraphQLObjectType({ name: rootNames[operation], fields });
       rootTypes.push(root);
-      return reachable(mentionedTypes(root));
+      const named = reachable(mentionedTypes(root));
+      // Only the schema knows which types have an interface.
+      return reachable([...named, ...named.filter(isInterfaceType).flatMap((each) => base.getPossibleTypes(each))]);
     };
     this.rootTypes = forEachOperationType((operation) => {
       const { before, behind } = this.roots[operation];
@@ -82,7 +99,8 @@ export class StaticPart {
   /** All types, in no order; some more than once. */
   all(): readonly GraphQLNamedType[] {
     const ofRoots = Object.values(this.rootTypes).flatMap(({ before, behind }) => [...before, ...behind]);
-    return [...this.core, ...ofRoots, ...this.specified];
+    const { filterOne, filterList } = this.shared.anyFilters;
+    return [...this.core, ...ofRoots, ...this.specified, filterOne, filterList];
   }
 
   /** Does the interface of all objects lead to this type? Then every kind does. */

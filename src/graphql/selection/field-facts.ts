@@ -6,14 +6,14 @@
  *   cost      the field's own cost, and how often its selection repeats (cost.ts)
  *   required  the API server's schema requires a value; shown by @semanticNonNull
  *
- *   PodStatus.phase   need: at('phase'), plain: { is: 'member', name: 'phase', type: { kind: 'leaf', type: 'String' } }, cost: 1 value
+ *   PodStatus.phase   need: at('phase'), plain: { is: 'member', name: 'phase', type: { kind: 'leaf', type: 'String' }, items: 'nonNull' }, cost: 1 value
  *
  * Invariant: `plain` describes exactly the resolver's result (test/answers/prepared.property.test.ts).
  */
 import type { GraphQLField, GraphQLInputObjectType } from 'graphql';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import type { FieldType } from '../../catalog/tree/field-tree.ts';
 import type { HealthName } from '../../catalog/tree/path.ts';
+import type { DisplayedField } from '../../catalog/values/displayed-value.ts';
 import { defaultPageSize } from '../../query/plan/check-page.ts';
 import type { Hop } from '../../query/plan/hop.ts';
 
@@ -32,7 +32,7 @@ export const below = (...path: string[]): Need => ({ kind: 'paths', paths: [path
 
 export type PlainField =
   /** The enclosing object's member, as a displayed value of `type`. */
-  | { readonly is: 'member'; readonly name: string; readonly type: FieldType }
+  | ({ readonly is: 'member' } & DisplayedField)
   /** Whether the enclosing object's member is true. */
   | { readonly is: 'flag'; readonly name: string }
   | {

@@ -11,14 +11,11 @@ export function projectionIfSelected(info: GraphQLResolveInfo, path: readonly st
   return selectionsAt(fragmentsOf(info), sets, path).length === 0 ? null : projectionBelow(info, path);
 }
 
-/** What the selection at `path` (field names) below the resolved field reads of objects of any kind. */
-export function projectionBelow(info: GraphQLResolveInfo, path: readonly string[]): Projection {
+/** What the selections at the paths (field names) below the resolved field read of objects of any kind. */
+export function projectionBelow(info: GraphQLResolveInfo, ...paths: readonly (readonly string[])[]): Projection {
   const fragments = fragmentsOf(info);
-  const sets = selectionsAt(
-    fragments,
-    info.fieldNodes.map((node) => node.selectionSet),
-    path,
-  );
+  const roots = info.fieldNodes.map((node) => node.selectionSet);
+  const sets = paths.flatMap((path) => selectionsAt(fragments, roots, path));
   const object = staticType(info.schema, 'KubernetesObject');
   if (!isInterfaceType(object)) throw new Error('invariant broken: KubernetesObject is an interface');
   return projectionOf({ schema: info.schema, fragments }, sets, object);

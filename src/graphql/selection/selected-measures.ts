@@ -1,7 +1,7 @@
 /** The measurements that a selection of an aggregate needs. */
 import { type GraphQLField, type GraphQLObjectType, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import type { Measured } from '../../query/plan/aggregate.ts';
-import { type Measure, measuredAt, mergeMeasured } from '../../reads/aggregates/aggregate-paths.ts';
+import { type Measure, type MeasuredPath, measuredAt, mergeMeasured } from '../../reads/aggregates/aggregate-paths.ts';
 import type { Aggregated } from '../../reads/aggregates/aggregated.ts';
 import { fragmentsOf, selectedFields, selectionsAt } from './walk.ts';
 
@@ -27,8 +27,8 @@ export function selectedMeasures(
     const field: GraphQLField<unknown, unknown> | undefined = fields[node.name.value];
     if (measure === undefined || field === undefined) continue;
     try {
-      const { path } = getArgumentValues(field, node, info.variableValues);
-      measured.push(measuredAt(aggregated, measure, String(path)));
+      const values = getArgumentValues(field, node, info.variableValues);
+      measured.push(measuredAt(aggregated, measure, values as unknown as MeasuredPath));
     } catch {
       // The field reports the error when it is resolved.
     }

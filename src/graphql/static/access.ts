@@ -2,15 +2,22 @@
 import { type ResourceAttributes, resourceOf } from '../../access/policy-rule.ts';
 import type { GrantedSubject } from '../../access/rights.ts';
 import { PortolanError } from '../../base/errors.ts';
+import { requireClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { requireRoles } from '../../operation/require-visible.ts';
 import type { ConnectionScope } from '../../reads/lists/list-scope.ts';
 import type { ObjectSource } from '../../reads/lists/object-source.ts';
+import { type VisibleNamespace, visibleNamespaces } from '../../reads/lists/visible-namespaces.ts';
+import type { Builder } from '../builder/builder.ts';
+import { countOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
-import type { Builder } from './builder.ts';
 
 /** Namespaces of a scope without `first`. */
 const defaultNamespaces = 100;
+/** The most namespaces of a viewer. */
+const mostNamespaces = 10_000;
+/** Kinds of a namespace without `first`. */
+const defaultKinds = 20;
 
 /** Adds VisibleScope. Returns its reference for the connections. */
 export function addVisibleScope(builder: Builder) {
@@ -45,6 +52,22 @@ export function addAccess(builder: Builder): void {
     name: t.string({ defaultValue: '', description: 'Empty for all objects.' }),
     cluster: t.string({ description: 'Needed where there are several.' }),
   }));
+  const namespace = builder.objectRef<VisibleNamespace>('ViewerNamespace').implement({
+    description: 'A namespace in which the caller may see objects.',
+    fields: (t) => ({
+      cluster: t.exposeString('cluster', { nullable: false }),
+      name: t.exposeString('name', { nullable: false, description: 'An asterisk stands for all namespaces.' }),
+      kinds: t.stringList({
+        nullable: { list: false, items: false },
+        description:
+          'Kinds of which something may be visible, as plural.group, sorted. Those of the asterisk are not repeated.',
+        args: { first: t.arg.int({ defaultValue: defaultKinds, description: 'At most this many.' }) },
+        extensions: facts({ cost: { own: ({ first }) => 1 + countOf(first, defaultKinds) } }),
+        resolve: ({ kinds }, { first }) => kinds.slice(0, Math.max(0, first ?? defaultKinds)),
+      }),
+      kindCount: t.int({ nullable: false, resolve: ({ kinds }) => kinds.length }),
+    }),
+  });
   const viewer = builder.objectRef<Operation>('Viewer').implement({
     description: 'The caller, as the API server knows the user.',
     fields: (t) => ({
@@ -55,6 +78,33 @@ export function addAccess(builder: Builder): void {
       groups: t.stringList({
         nullable: { list: false, items: false },
         resolve: ({ caller }) => [...(caller.user?.groups ?? [])],
+      }),
+      namespaces: t.field({
+        type: [namespace],
+        nullable: { list: false, items: false },
+        description:
+          'The namespaces in which lists may show the caller something, sorted by cluster and name. It takes no right to list namespaces.',
+        args: {
+          cluster: t.arg.string({ description: 'Only those of this cluster.' }),
+          first: t.arg.int({
+            defaultValue: defaultNamespaces,
+            description: `At most this many; at most ${mostNamespaces}.`,
+          }),
+        },
+        extensions: facts({ cost: { own: 50, repeats: ({ first }) => countOf(first, defaultNamespaces) } }),
+        resolve: (operation, { cluster, first }) => {
+          const { generation } = operation;
+          const clusters = cluster == null ? [...generation.clusters] : [clusterOf(operation, cluster)];
+          const most = Math.min(Math.max(0, first ?? defaultNamespaces), mostNamespaces);
+          return operation.read(async (_lease, view) =>
+            clusters
+              .toSorted()
+              .flatMap((of) =>
+                operation.loader(`visible namespaces ${of}`, () => visibleNamespaces(view, generation.all, of)),
+              )
+              .slice(0, most),
+          );
+        },
       }),
       can: t.boolean({
         description: 'May the caller do this? Null where it is not known.',
@@ -159,15 +209,14 @@ export function viewerCan(
   });
 }
 
-/** @throws PortolanError BAD_USER_INPUT for an unknown cluster, and for none of several. */
-function clusterOf({ generation }: Operation, given: string | null | undefined): string {
-  const clusters = [...generation.clusters];
+/** @throws PortolanError as requireClusters, and BAD_USER_INPUT for none of several. */
+function clusterOf(operation: Operation, given: string | null | undefined): string {
+  const clusters = [...operation.generation.clusters];
   const [only = ''] = clusters;
-  if (given == null && clusters.length === 1) return only;
-  if (given != null && generation.clusters.has(given)) return given;
-  const names = clusters.join(', ');
-  throw new PortolanError(
-    'BAD_USER_INPUT',
-    given == null ? `Say which cluster: ${names}.` : `There is no cluster ${JSON.stringify(given)}; there is ${names}.`,
-  );
+  if (given != null) {
+    requireClusters(operation, [given]);
+    return given;
+  }
+  if (clusters.length === 1) return only;
+  throw new PortolanError('BAD_USER_INPUT', `Say which cluster: ${clusters.join(', ')}.`);
 }

@@ -13,11 +13,11 @@ import {
 } from '../../reads/aggregates/aggregate-groups.ts';
 import type { Measure } from '../../reads/aggregates/aggregate-paths.ts';
 import type { AggregateSource, NumSource } from '../../reads/aggregates/aggregate-source.ts';
+import type { Builder } from '../builder/builder.ts';
 import { countOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
 import { selectedMeasures } from '../selection/selected-measures.ts';
 import { staticType } from '../types/collected-schema.ts';
-import type { Builder } from './builder.ts';
 
 /** Costs in values: of counting all objects of a list, and of scanning all of them for a sum or an extreme. */
 export const countCost = 50;
@@ -32,6 +32,16 @@ interface FacetValueSource {
 export function withinBudget<T>(operation: Operation, answer: T | OverBudget, info: GraphQLResolveInfo): T | null {
   return operation.withinBudget(answer, responsePathAsArray(info.path));
 }
+
+/** How the values at a path are read. */
+const as = { type: 'ValueCast' as never, description: 'Reads the values as this type; others are left out.' } as const;
+
+/** How the values at each of several paths are read. */
+export const castOfEach = {
+  type: ['ValueCast'] as [never],
+  required: { list: false, items: false } as const,
+  description: 'Reads the values at each path as this type.',
+};
 
 export function addAggregates(builder: Builder): void {
   const num = builder.objectRef<NumSource>('ExactNumber').implement({
@@ -57,6 +67,7 @@ export function addAggregates(builder: Builder): void {
         type: 'Path',
         description: 'The values that are added up or compared; for KEY, which of the keys.',
       }),
+      as: t.field(as),
       direction: t.field({ type: 'OrderDirection' as never, defaultValue: 'DESC' as never }),
     }),
   });
@@ -70,6 +81,7 @@ export function addAggregates(builder: Builder): void {
     fields: (t) => ({
       value: t.field({ type: groupMeasure, required: true, defaultValue: 'COUNT' }),
       path: t.field({ type: 'Path', description: 'The values that are added up or compared; not for COUNT.' }),
+      as: t.field(as),
       ...Object.fromEntries(
         ['eq', 'ne', 'lt', 'lte', 'gt', 'gte'].map((operator) => [operator, t.field({ type: 'JSON' })]),
       ),
@@ -83,19 +95,19 @@ export function addAggregates(builder: Builder): void {
       t.field({
         type: num,
         description,
-        args: { path: t.arg({ type: 'Path', required: true }) },
+        args: { path: t.arg({ type: 'Path', required: true }), as: t.arg(as) },
         extensions: facts({ cost: { own: scanCost } }),
-        resolve: async (source, { path }, { portolan }, info) =>
-          withinBudget(portolan, (await source.value(measure, path)) as NumSource | OverBudget | null, info),
+        resolve: async (source, args, { portolan }, info) =>
+          withinBudget(portolan, (await source.value(measure, args)) as NumSource | OverBudget | null, info),
       });
     const end = (measure: Measure, description: string) =>
       t.field({
         type: 'JSON',
         description,
-        args: { path: t.arg({ type: 'Path', required: true }) },
+        args: { path: t.arg({ type: 'Path', required: true }), as: t.arg(as) },
         extensions: facts({ cost: { own: scanCost } }),
-        resolve: async (source, { path }, { portolan }, info) =>
-          withinBudget(portolan, await source.value(measure, path), info),
+        resolve: async (source, args, { portolan }, info) =>
+          withinBudget(portolan, await source.value(measure, args), info),
       });
     return {
       count: t.int({
@@ -141,6 +153,7 @@ export function addAggregates(builder: Builder): void {
           'Objects by the values at these paths. An object with several values at a path through lists is in several groups.',
         args: {
           by: t.arg({ type: ['Path'], required: true }),
+          as: t.arg(castOfEach),
           having: t.arg({ type: [groupCondition], description: 'Only groups that satisfy all of these.' }),
           orderBy: t.arg({ type: [groupOrder], description: 'The largest groups first when not given.' }),
           first: t.arg.int({ defaultValue: defaultGroups, description: 'Groups on a page.' }),

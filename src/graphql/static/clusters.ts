@@ -2,9 +2,9 @@
 import type { Operation } from '../../operation/operation.ts';
 import { readClusters } from '../../store/read/cluster-rows.ts';
 import type { ResourceProgress } from '../../store/types/progress.ts';
+import type { Builder } from '../builder/builder.ts';
+import type { ClusterSource } from '../builder/resource-source.ts';
 import { facts } from '../selection/field-facts.ts';
-import type { Builder } from './builder.ts';
-import type { ClusterSource } from './resource-source.ts';
 import { visibleProgress } from './visible-progress.ts';
 
 /** Adds the type Cluster and the query `clusters`. */

@@ -16,9 +16,9 @@ import {
   loadHistory,
 } from '../../reads/history/recorded-changes.ts';
 import type { FieldManager } from '../../store/objects/field-managers.ts';
+import type { Builder } from '../builder/builder.ts';
 import { facts } from '../selection/field-facts.ts';
 import { costOfNodes, selectedNodes } from '../selection/list-selection.ts';
-import type { Builder } from './builder.ts';
 
 /** Values that a body of the log counts for: it is read and parsed whole. */
 const bodyCost = 10;

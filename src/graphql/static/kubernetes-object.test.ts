@@ -44,9 +44,9 @@ test('metadata', async () => {
       deletionTimestamp: '2026-02-01T00:00:00Z',
       labels: { 'a/b': 'x', odd: 5 },
       annotations: { note: 'n' },
-      finalizers: ['f'],
+      finalizers: ['f', '5'],
       a: 'x',
-      odd: null,
+      odd: '5',
       no: null,
       note: 'n',
       ownerReferences: [{ kind: 'Owner', name: 'owner', uid: 'o', controller: false, blockOwnerDeletion: false }],
@@ -68,6 +68,12 @@ test('yaml is the object with every digit and every character', async () => {
   expect(back.spec.name).toBe('x\ud800y');
   expect(Object.keys(node.raw).slice(0, 2)).toEqual(['apiVersion', 'kind']);
   expect(JSON.stringify(node.raw)).toContain(`"total":${big}`);
+});
+
+test('yaml is the same object for readers of YAML 1.1, such as kubectl', async () => {
+  const spec = { off: 'off', y: 'yes', time: '12:30', octal: '0644', grouped: '0777_1', day: '2026-01-31' };
+  const { node } = await ask(made({ name: 'a', spec }), 'yaml');
+  expect(parseYaml(node.yaml, { version: '1.1' }).spec).toEqual(spec);
 });
 
 test('value at a path', async () => {
@@ -130,7 +136,7 @@ test('columns as kubectl shows them', async () => {
     { name: 'Name', value: 'a' },
     { name: 'Phase', type: 'string', priority: 0, value: 'Up' },
     { name: 'Ready', value: 'True' },
-    { name: 'Ports', priority: 1, value: '80,443' },
+    { name: 'Ports', priority: 1, value: '80' },
   ]);
   const bare = await ask(made({ name: 'a' }), 'columns { value }');
   expect(bare.node.columns.map(({ value }: { value: unknown }) => value)).toEqual(['a', null, null, null]);

@@ -4,39 +4,41 @@
 import { getNamedType } from 'graphql';
 import { stringify } from 'yaml';
 import { PortolanError } from '../../base/errors.ts';
+import { kubernetesYaml } from '../../base/text/kubernetes-yaml.ts';
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { resolvePath } from '../../catalog/paths/resolve-path.ts';
 import { leafValueAt, valuesAt } from '../../catalog/paths/value-at.ts';
 import { servedUid, servedVersion } from '../../catalog/resources/synthetic-identity.ts';
+import type { ValueCast } from '../../catalog/tree/cast.ts';
 import type { FieldType, LeafType } from '../../catalog/tree/field-tree.ts';
 import { mostYamlLevels, requireShallow } from '../../catalog/tree/nesting.ts';
-import { type HealthName, parsePath } from '../../catalog/tree/path.ts';
-import { recordOf } from '../../catalog/values/displayed-value.ts';
+import { type HealthName, isDerived, parsePath } from '../../catalog/tree/path.ts';
+import {
+  type DisplayedField,
+  displayedInteger,
+  displayedMember,
+  recordOf,
+  shown,
+} from '../../catalog/values/displayed-value.ts';
+import { valueOfKey } from '../../catalog/values/key-value.ts';
 import { isRawJson, rawJsonText } from '../../catalog/values/raw-json.ts';
 import { orderKey } from '../../catalog/values/values.ts';
 import { defaultPageSize } from '../../query/plan/check-page.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import { ObjectSource } from '../../reads/lists/object-source.ts';
 import { batchedObjects, nullIfForbidden } from '../../reads/lists/objects-by-identity.ts';
-import { refuseHealth } from '../../reads/paths/kinds-path.ts';
+import { leafIn, notCast, refuseHealth } from '../../reads/paths/kinds-path.ts';
 import { defaultOwners, loadOwned, loadOwners } from '../../reads/related/owner-relation.ts';
 import { loadRolledUpHealth, type RolledUpHealth, type RollUp } from '../../reads/related/rolled-up-health.ts';
 import { deepestOwned } from '../../store/types/owned-tree.ts';
+import type { Builder } from '../builder/builder.ts';
+import type { OperationContext } from '../generation/generation.ts';
 import { at, below, facts, type PlainField, wholeBody } from '../selection/field-facts.ts';
 import { fieldPlace, nodesKeyOf, projectionOfObject, selectedNodes } from '../selection/list-selection.ts';
+import { misfitErrors } from '../selection/misfit-errors.ts';
 import { projectionBelow, projectionIfSelected } from '../selection/projection-below.ts';
 import { viewerCan } from './access.ts';
-import type { Builder } from './builder.ts';
-import { cellOf } from './printer-cells.ts';
-
-/** A printer column with its value for one object. */
-interface Cell {
-  readonly name: string;
-  readonly type: string;
-  readonly format: string | null;
-  readonly priority: number;
-  readonly value: unknown;
-}
+import { type Cell, cellsOf } from './printer-cells.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -90,10 +92,10 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
   const ownerReference = builder.objectRef<Json>('OwnerReference').implement({
     description: 'A reference to the object that owns this one.',
     fields: (t) => ({
-      apiVersion: t.string({ extensions: member('apiVersion'), resolve: (source) => text(source['apiVersion']) }),
-      kind: t.string({ extensions: member('kind'), resolve: (source) => text(source['kind']) }),
-      name: t.string({ extensions: member('name'), resolve: (source) => text(source['name']) }),
-      uid: t.string({ extensions: member('uid'), resolve: (source) => text(source['uid']) }),
+      apiVersion: t.string(member('apiVersion')),
+      kind: t.string(member('kind')),
+      name: t.string(member('name')),
+      uid: t.string(member('uid')),
       controller: t.boolean({ extensions: flag('controller'), resolve: (source) => source['controller'] === true }),
       blockOwnerDeletion: t.boolean({
         extensions: flag('blockOwnerDeletion'),
@@ -105,7 +107,6 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
   builder.objectType('ObjectMeta', {
     description: 'Standard metadata of an object.',
     fields: (t) => {
-      const meta = (name: string) => (source: ObjectSource) => text(source.metadata[name]);
       const map = (source: ObjectSource, name: string): Json => recordOf(source.metadata[name]) ?? {};
       return {
         name: t.string({ nullable: false, extensions: identity('name'), resolve: (source) => source.row.name }),
@@ -115,118 +116,76 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
           extensions: identity('resourceVersion'),
           resolve: (source) => servedVersion(source.row.resourceVersion),
         }),
-        generateName: t.string({ extensions: member('generateName'), resolve: meta('generateName') }),
-        generation: t.field({
-          type: 'Int64',
-          extensions: member('generation', 'Int64'),
-          resolve: (source) => integer(source.metadata['generation']),
-        }),
-        creationTimestamp: t.field({
-          type: 'DateTime',
-          extensions: member('creationTimestamp', 'DateTime'),
-          resolve: meta('creationTimestamp'),
-        }),
-        deletionTimestamp: t.field({
-          type: 'DateTime',
-          extensions: member('deletionTimestamp', 'DateTime'),
-          resolve: meta('deletionTimestamp'),
-        }),
+        generateName: t.string(metaMember('generateName')),
+        generation: t.field({ type: 'Int64', ...metaMember('generation', leaf('Int64')) }),
+        creationTimestamp: t.field({ type: 'DateTime', ...metaMember('creationTimestamp', leaf('DateTime')) }),
+        deletionTimestamp: t.field({ type: 'DateTime', ...metaMember('deletionTimestamp', leaf('DateTime')) }),
         deletionGracePeriodSeconds: t.field({
           type: 'Int64',
-          extensions: member('deletionGracePeriodSeconds', 'Int64'),
-          resolve: (source) => integer(source.metadata['deletionGracePeriodSeconds']),
+          ...metaMember('deletionGracePeriodSeconds', leaf('Int64')),
         }),
-        labels: t.field({
-          type: 'StringMap',
-          extensions: facts({
-            need: at('labels'),
-            plain: { is: 'member', name: 'labels', type: { kind: 'stringMap' } },
-          }),
-          resolve: (source) => recordOf(source.metadata['labels']),
-        }),
+        labels: t.field({ type: 'StringMap', ...metaMember('labels', { kind: 'stringMap' }) }),
         annotations: t.field({
           type: 'StringMap',
           description: 'Without kubectl.kubernetes.io/last-applied-configuration.',
-          extensions: facts({
-            need: at('annotations'),
-            plain: { is: 'member', name: 'annotations', type: { kind: 'stringMap' } },
-          }),
-          resolve: (source) => recordOf(source.metadata['annotations']),
+          ...metaMember('annotations', { kind: 'stringMap' }),
         }),
         label: t.string({
           description: 'The value of one label.',
           args: { key: t.arg.string({ required: true }) },
           extensions: facts({ need: at('labels'), plain: { is: 'entry', of: 'labels' } }),
-          resolve: (source, { key }) => text(own(map(source, 'labels'), key)),
+          resolve: (source, { key }, context) => entry(map(source, 'labels'), key, context),
         }),
         annotation: t.string({
           description: 'The value of one annotation.',
           args: { key: t.arg.string({ required: true }) },
           extensions: facts({ need: at('annotations'), plain: { is: 'entry', of: 'annotations' } }),
-          resolve: (source, { key }) => text(own(map(source, 'annotations'), key)),
+          resolve: (source, { key }, context) => entry(map(source, 'annotations'), key, context),
         }),
         finalizers: t.stringList({
           nullable: { list: true, items: false },
-          extensions: facts({
-            need: at('finalizers'),
-            plain: {
-              is: 'member',
-              name: 'finalizers',
-              type: listed({ kind: 'leaf', type: 'String' }),
-            },
-          }),
-          resolve: (source) => strings(source.metadata['finalizers']),
+          ...metaMember<string[] | null>('finalizers', listed(leaf('String'))),
         }),
         ownerReferences: t.field({
           type: [ownerReference],
           nullable: { list: true, items: false },
-          extensions: facts({
-            need: at('ownerReferences'),
-            plain: {
-              is: 'member',
-              name: 'ownerReferences',
-              type: listed({ kind: 'object', shape: '' }),
-            },
-          }),
-          resolve: (source) => records(source.metadata['ownerReferences']),
+          ...metaMember<Json[] | null>('ownerReferences', listed({ kind: 'object', shape: '' })),
         }),
       };
     },
   });
 
   const column = builder.objectRef<Cell>('Column').implement({
-    description:
-      "One cell of what `kubectl get` shows of an object: a CRD's printer columns, or Portolan's own for built-in kinds.",
+    description: 'One cell of what `kubectl get` shows of an object.',
     fields: (t) => ({
       name: t.exposeString('name', { nullable: false }),
-      type: t.exposeString('type', { nullable: false, description: 'string, integer, number, boolean or date.' }),
+      type: t.exposeString('type', {
+        nullable: false,
+        description:
+          'Of the value: string, integer, number, boolean or date. A date is a time, where kubectl shows an age.',
+      }),
       format: t.exposeString('format', {}),
       priority: t.exposeInt('priority', { nullable: false, description: '0 is shown always, more only with -o wide.' }),
-      value: t.field({ type: 'JSON', resolve: (cell) => cell.value }),
+      value: t.field({
+        type: 'JSON',
+        description: 'Null if there is none. An integer beyond 2^53 is text.',
+        resolve: (cell) => cell.value,
+      }),
     }),
   });
 
   const condition = builder.objectRef<Json>('Condition').implement({
     description: 'One condition of a status.',
     fields: (t) => ({
-      type: t.string({ extensions: member('type'), resolve: (source) => text(source['type']) }),
+      type: t.string(member('type')),
       status: t.string({
         description: 'True, False or Unknown.',
-        extensions: member('status'),
-        resolve: (source) => text(source['status']),
+        ...member('status'),
       }),
-      reason: t.string({ extensions: member('reason'), resolve: (source) => text(source['reason']) }),
-      message: t.string({ extensions: member('message'), resolve: (source) => text(source['message']) }),
-      lastTransitionTime: t.field({
-        type: 'DateTime',
-        extensions: member('lastTransitionTime', 'DateTime'),
-        resolve: (source) => text(source['lastTransitionTime']),
-      }),
-      observedGeneration: t.field({
-        type: 'Int64',
-        extensions: member('observedGeneration', 'Int64'),
-        resolve: (source) => integer(source['observedGeneration']),
-      }),
+      reason: t.string(member('reason')),
+      message: t.string(member('message')),
+      lastTransitionTime: t.field({ type: 'DateTime', ...member('lastTransitionTime', leaf('DateTime')) }),
+      observedGeneration: t.field({ type: 'Int64', ...member('observedGeneration', leaf('Int64')) }),
     }),
   });
 
@@ -274,8 +233,7 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
     fields: (t) => ({
       id: t.id({
         nullable: false,
-        description:
-          'Opaque and stable: made from cluster, kind, namespace and name. A recreated object has the same id and another uid.',
+        description: 'Opaque. A recreated object has the same id and another uid.',
         extensions: identity('id'),
         resolve: ({ row }) => encodeObjectId(row),
       }),
@@ -322,7 +280,7 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
       }),
       raw: t.field({
         type: 'JSON',
-        description: 'The whole object as it is stored: without managedFields and withheld data.',
+        description: 'The object as stored, without managedFields and withheld data.',
         extensions: facts({ need: wholeBody, cost: { own: 50 } }),
         resolve: (source) => source.whole(),
       }),
@@ -332,7 +290,7 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
         resolve: (source) => {
           const whole = source.whole();
           requireShallow(whole, mostYamlLevels);
-          return stringify(plain(whole), { lineWidth: 0 });
+          return stringify(plain(whole), kubernetesYaml);
         },
       }),
       columns: t.field({
@@ -340,32 +298,37 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
         description: 'The columns that `kubectl get` shows.',
         nullable: { list: true, items: false },
         extensions: facts({ need: wholeBody, cost: { own: 5 } }),
-        resolve: ({ kind, body }) =>
-          kind.printerColumns.map((printer) => ({
-            name: printer.name,
-            type: printer.type,
-            format: printer.format ?? null,
-            priority: printer.priority,
-            value: cellOf(printer, body),
-          })),
+        resolve: ({ kind, body }) => cellsOf(kind, body),
       }),
       condition: t.field({
         type: condition,
         description: 'The condition of this type in status.conditions.',
         args: { type: t.arg.string({ required: true }) },
         extensions: facts({ need: at('status', 'conditions'), plain: { is: 'condition' } }),
-        resolve: ({ body }, { type }) =>
-          records(recordOf(body['status'])?.['conditions'])?.find((entry) => entry['type'] === type) ?? null,
+        resolve: ({ body }, { type }, context) => {
+          const value = recordOf(body['status'])?.['conditions'] ?? [];
+          if (!Array.isArray(value))
+            return misfitErrors(context)({ value, type: listed({ kind: 'object', shape: '' }) }) as null;
+          return value.map(recordOf).find((each) => each?.['type'] === type) ?? null;
+        },
       }),
       value: t.field({
         type: 'JSON',
         description: 'The value at a path; a list if the path goes through lists.',
-        args: { path: t.arg({ type: 'Path', required: true }) },
+        args: {
+          path: t.arg({ type: 'Path', required: true }),
+          as: t.arg({
+            type: 'ValueCast' as never,
+            description: 'Reads the value as this type.',
+          }),
+        },
         extensions: facts({ need: wholeBody }),
         resolve: ({ kind, row, body }, args) => {
           const path = parsePath(args.path);
           refuseHealth(path, args.path);
           const [first] = path.steps;
+          const cast = (args.as as ValueCast | null | undefined) ?? undefined;
+          if (cast !== undefined && isDerived(path)) throw notCast(cast, args.path);
           if (first?.kind === 'health') return row.health[first.name];
           if (first?.kind === 'rollUp') {
             throw new PortolanError(
@@ -373,10 +336,12 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
               `${JSON.stringify(args.path)} depends on other objects; ask for health(rollUp: OWNED).`,
             );
           }
-          const { many, type } = resolvePath(kind.tree, path);
-          return many
-            ? valuesAt(body, path)
-            : (leafValueAt(body, path, type.kind === 'leaf' ? type.type : 'JSON') ?? null);
+          const resolved = resolvePath(kind.tree, path, undefined, cast);
+          const leaf = resolved.type.kind === 'leaf' ? resolved.type.type : 'JSON';
+          if (cast !== undefined) leafIn(`as: ${cast}`, resolved);
+          const shown = (value: unknown): unknown =>
+            cast === undefined ? displayedInteger(leaf, value) : valueOfKey(leaf, orderKey(leaf, value));
+          return resolved.many ? valuesAt(body, path).map(shown) : (shown(leafValueAt(body, path, leaf)) ?? null);
         },
       }),
       redacted: t.field({
@@ -387,7 +352,7 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
         resolve: ({ kind }) => [...kind.redacted],
       }),
       viewerCan: t.boolean({
-        description: 'Is the caller allowed to do this with the object? Null if that is not known.',
+        description: 'May the caller do this? Null if it is not known.',
         args: {
           verb: t.arg.string({ required: true, description: 'As in rules of roles: update, patch, delete, get.' }),
           subresource: t.arg.string({ defaultValue: '', description: 'Such as scale or log.' }),
@@ -442,8 +407,29 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
   return healthStatus;
 }
 
-function member(name: string, type: LeafType = 'String'): ReturnType<typeof facts> {
-  return facts({ need: at(name), plain: { is: 'member', name, type: { kind: 'leaf', type } } });
+/** A member of the source, as its type displays it. @typeParam T what graphql-js reads of it; a misfit is an Error there */
+function member<T = string | null>(name: string, type: FieldType = leaf('String')) {
+  const field: DisplayedField = { name, type, items: 'nonNull' };
+  return {
+    extensions: facts({ need: at(name), plain: { is: 'member', ...field } }),
+    resolve: (source: Json, _args: object, context: OperationContext): T =>
+      displayedMember(field, source, misfitErrors(context)) as T,
+  };
+}
+
+/** A member of the metadata of an object. */
+function metaMember<T = string | null>(name: string, type?: FieldType) {
+  const { extensions, resolve } = member<T>(name, type);
+  return {
+    extensions,
+    resolve: ({ metadata }: ObjectSource, args: object, context: OperationContext): T =>
+      resolve(metadata, args, context),
+  };
+}
+
+/** The text of an entry of a map of texts. */
+function entry(map: Json, key: string, context: OperationContext): string | null {
+  return shown({ type: leaf('String'), items: 'nonNull' }, own(map, key), misfitErrors(context)) as string | null;
 }
 
 function flag(name: string): ReturnType<typeof facts> {
@@ -462,28 +448,12 @@ function listed(of: FieldType): FieldType {
   return { kind: 'list', of };
 }
 
+function leaf(type: LeafType): FieldType {
+  return { kind: 'leaf', type };
+}
+
 function own(map: Json, key: string): unknown {
   return Object.hasOwn(map, key) ? map[key] : undefined;
-}
-
-function text(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
-}
-
-function integer(value: unknown): unknown {
-  return orderKey('Int64', value) === null ? null : value;
-}
-
-function strings(value: unknown): string[] | null {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : null;
-}
-
-function records(value: unknown): Json[] | null {
-  if (!Array.isArray(value)) return null;
-  return value.flatMap((item) => {
-    const found = recordOf(item);
-    return found === null ? [] : [found];
-  });
 }
 
 /** Exact integers become bigint, which the YAML library can write. */

@@ -1,4 +1,5 @@
 /** The types of references by name, and the query for those to objects that are not there. */
+import { getNamedType } from 'graphql';
 import {
   deepestGraph,
   type GraphEdgeSource,
@@ -15,13 +16,14 @@ import {
   type ReferenceState,
 } from '../../reads/related/reference-source.ts';
 import { defaultRelated } from '../../reads/related/relation-source.ts';
+import { setsOf } from '../../sets/reads/member-of.ts';
+import type { Builder } from '../builder/builder.ts';
 import { countOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
-import { nodesKeyOf, selectedNodes } from '../selection/list-selection.ts';
+import { fieldPlace, nodesKeyOf, projectionOfObject, selectedNodes } from '../selection/list-selection.ts';
 import { projectionBelow } from '../selection/projection-below.ts';
-import type { Builder } from './builder.ts';
 
-/** Adds the fields `references` and `usedBy` of every object, and the query `danglingReferences`. */
+/** Adds the fields `references`, `usedBy` and `memberOf` of every object, and the query `danglingReferences`. */
 export function addReferences(builder: Builder): void {
   const descriptions: Record<ReferenceState, { description: string }> = {
     THERE: { description: 'The object exists.' },
@@ -88,14 +90,37 @@ export function addReferences(builder: Builder): void {
         ),
     }),
   );
+  builder.interfaceField('KubernetesObject', 'memberOf', (t) =>
+    t.field({
+      type: ['KubernetesObject'],
+      nullable: { list: false, items: false },
+      description: 'The sets that have this object as a member.',
+      extensions: facts({ cost: { own: 5, repeats: () => 1 } }),
+      resolve: async (source, _args, _context, info) => [
+        ...(await setsOf(source, fieldPlace(info), projectionOfObject(info, getNamedType(info.returnType)))),
+      ],
+    }),
+  );
   addGraph(builder);
+  const edge = builder.objectRef<DanglingSource['edges'][number]>('ReferenceEdge').implement({
+    description: 'One of the references of a list, with its cursor.',
+    fields: (t) => ({
+      cursor: t.exposeString('cursor', { nullable: false }),
+      node: t.field({ type: reference, nullable: false, resolve: ({ node }) => node }),
+    }),
+  });
   const connection = builder.objectRef<DanglingSource>('ReferenceConnection').implement({
     description: 'A list of references.',
     fields: (t) => ({
+      edges: t.field({
+        type: [edge],
+        nullable: { list: false, items: false },
+        resolve: ({ edges }) => [...edges],
+      }),
       nodes: t.field({
         type: [reference],
         nullable: { list: false, items: false },
-        resolve: ({ references }) => [...references],
+        resolve: ({ edges }) => edges.map(({ node }) => node),
       }),
       pageInfo: t.field({ type: 'PageInfo', nullable: false, resolve: ({ pageInfo }) => pageInfo }),
     }),
@@ -120,7 +145,7 @@ export function addReferences(builder: Builder): void {
             first: first ?? defaultRelated,
             after: after ?? null,
           },
-          projectionBelow(info, ['nodes', 'from']),
+          projectionBelow(info, ['nodes', 'from'], ['edges', 'node', 'from']),
         ),
     }),
   );
@@ -164,7 +189,7 @@ function addGraph(builder: Builder): void {
   builder.interfaceField('KubernetesObject', 'graph', (t) =>
     t.field({
       type: graph,
-      description: 'The objects that this one is related to, in both directions, step by step. Events are left out.',
+      description: 'The related objects in both directions, step by step.',
       args: {
         depth: t.arg.int({ defaultValue: 2, description: `Steps; at most ${deepestGraph}.` }),
         kinds: t.arg.stringList({ description: 'Only these kinds; as in `objects(kinds:)`.' }),

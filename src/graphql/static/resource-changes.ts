@@ -17,10 +17,10 @@ import type { Operation } from '../../operation/operation.ts';
 import type { View } from '../../query/sql/view.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { ResourceProgress } from '../../store/types/progress.ts';
+import type { Builder } from '../builder/builder.ts';
+import type { ResourceSource } from '../builder/resource-source.ts';
 import { eventStream } from '../generation/event-stream.ts';
 import { GenerationMoved } from '../generation/generation-moved.ts';
-import type { Builder } from './builder.ts';
-import type { ResourceSource } from './resource-source.ts';
 import { resourceSelection, resourceSource } from './resources.ts';
 import { visibleProgress } from './visible-progress.ts';
 

@@ -4,9 +4,9 @@ import type { DescribedRelation } from '../../catalog/relations/described-relati
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import { type RelationOrigin, relationOrigins, textOfKind } from '../../catalog/relations/relation.ts';
 import { countReferences, type RelationCounts } from '../../reads/related/reference-source.ts';
+import type { Builder } from '../builder/builder.ts';
+import type { ResourceSource } from '../builder/resource-source.ts';
 import { facts } from '../selection/field-facts.ts';
-import type { Builder } from './builder.ts';
-import type { ResourceSource } from './resource-source.ts';
 
 /** A relation of a resource. */
 interface RelationSource {

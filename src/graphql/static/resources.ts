@@ -15,18 +15,19 @@ import type { DescribedResource, PromotionReason } from '../../catalog/resources
 import { configuredPaths } from '../../catalog/resources/configured-paths.ts';
 import { type FieldTree, type FieldType, scalarOfMap } from '../../catalog/tree/field-tree.ts';
 import { type PathStep, pathOf } from '../../catalog/tree/path.ts';
+import { manifestSchemaOf } from '../../operation/manifest-schemas.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ObjectCount } from '../../query/read/object-counts.ts';
 import type { View } from '../../query/sql/view.ts';
 import { readDescriptionRows, readDescriptionTexts } from '../../store/read/catalog-rows.ts';
 import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { CollectionProgress, IngestStatus, ResourceProgress } from '../../store/types/progress.ts';
+import type { Builder } from '../builder/builder.ts';
+import type { ResourceSource } from '../builder/resource-source.ts';
 import { facts } from '../selection/field-facts.ts';
-import type { Builder } from './builder.ts';
 import type { HealthStatusRef } from './kubernetes-object.ts';
 import { countGroups, countsOf } from './resource-counts.ts';
 import { resourceRelationType } from './resource-relations.ts';
-import type { ResourceSource } from './resource-source.ts';
 import { visibleProgress } from './visible-progress.ts';
 
 interface PathEntry {
@@ -260,6 +261,14 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
         nullable: { list: false, items: false },
         description: 'Every leaf of the kind, for orders, columns and value(path:).',
         resolve: async ({ kind, described }) => leavesOf(kind?.tree ?? (await described()).tree),
+      }),
+      jsonSchema: t.field({
+        type: 'JSON',
+        description:
+          'The JSON Schema (draft-07) of manifests of the kind, for editors: what the API server takes and refuses. It is read as the caller. Null for abstract kinds.',
+        extensions: facts({ cost: { own: 200 } }),
+        resolve: async (source, _args, { portolan }) =>
+          manifestSchemaOf(portolan, source.state.cluster, await described(source)),
       }),
       promoted: t.field({
         type: [promoted],

@@ -10,16 +10,19 @@ import SchemaBuilder from '@pothos/core';
 import type { GraphQLSchema } from 'graphql';
 import { type GraphQLObjectType, getNamedType } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
+import type { ValueCast } from '../../catalog/tree/cast.ts';
 import type { FoldedChange, RemovalReason } from '../../live/log/fold.ts';
 import { AggregateSource } from '../../reads/aggregates/aggregate-source.ts';
 import { defaultFacetValues, facetsOf } from '../../reads/aggregates/facet-source.ts';
+import type { Builder, StaticTypes } from '../builder/builder.ts';
+import { addLogTypes } from '../logs/log-types.ts';
 import { countOf, lengthOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
 import { selectedMeasures } from '../selection/selected-measures.ts';
 import { scalars } from '../types/scalars.ts';
+import { addWrites } from '../writes/manifest-mutations.ts';
 import { addAccess, addVisibleScope } from './access.ts';
-import { addAggregates, countCost, withinBudget } from './aggregate-types.ts';
-import type { Builder, StaticTypes } from './builder.ts';
+import { addAggregates, castOfEach, countCost, withinBudget } from './aggregate-types.ts';
 import { addClusters } from './clusters.ts';
 import { addHistory } from './history.ts';
 import { addKubernetesObject } from './kubernetes-object.ts';
@@ -42,6 +45,8 @@ export function buildStaticSchema(): GraphQLSchema {
   addResourceChanges(builder);
   addClusters(builder);
   addAccess(builder);
+  addWrites(builder);
+  addLogTypes(builder);
   return builder.toSchema({ sortSchema: false });
 }
 
@@ -50,6 +55,16 @@ function addEnums(builder: Builder): void {
   builder.enumType('NullsPosition', {
     description: 'Where objects without a value stand in an order.',
     values: ['FIRST', 'LAST'] as const,
+  });
+  const casts: Record<ValueCast, { description: string }> = {
+    NUMBER: { description: 'A number of any size, or a text that is one.' },
+    QUANTITY: { description: 'A quantity of Kubernetes, such as 500m or 1Gi, or a number.' },
+    TIME: { description: 'A text in RFC 3339, or a day. Filters take relative times too, such as -1h.' },
+  };
+  builder.enumType('ValueCast', {
+    description:
+      'How a value of free JSON, or a text, is compared. A value that does not fit is found by no comparison.',
+    values: casts,
   });
   const phases = {
     SNAPSHOT: { description: 'Objects that match now.' },
@@ -87,6 +102,11 @@ function addEnums(builder: Builder): void {
         defaultValue: false,
         description: 'Takes digits in texts by their value: web-2 before web-10.',
       }),
+      ignoreCase: t.boolean({ defaultValue: false, description: 'Folds ASCII letters in texts: alpha before Beta.' }),
+      as: t.field({
+        type: 'ValueCast' as never,
+        description: 'Orders the value as this type. Values that it does not fit count as none.',
+      }),
     }),
   });
 }
@@ -109,7 +129,7 @@ function addPaging(builder: Builder): void {
       via: t.field({
         type: ['Path'],
         nullable: { list: true, items: false },
-        description: 'In lists of related objects: the paths of the references that relate them. Null in other lists.',
+        description: 'In lists of related objects: the references that relate them.',
         resolve: async (edge) => (edge.via === undefined ? null : [...(await edge.via())]),
       }),
     }),
@@ -132,7 +152,7 @@ function addPaging(builder: Builder): void {
       totalCount: t.int({
         args: { limit: t.arg.int({ description: 'Stop counting here; equal to the limit means "at least".' }) },
         extensions: facts({ cost: { own: countCost } }),
-        description: 'All objects of the list; null where counting them would look at more rows than are allowed.',
+        description: 'All objects of the list; null where counting costs too much.',
         resolve: async (source, { limit }, { portolan }, info) => {
           if ((limit ?? 0) < 0)
             throw new PortolanError('BAD_USER_INPUT', `\`limit\` is ${limit}; it must be 0 or more.`);
@@ -150,9 +170,10 @@ function addPaging(builder: Builder): void {
       facets: t.field({
         type: ['Facet'],
         nullable: { list: true, items: false },
-        description: 'For filter menus and completion: the values at each path with how many objects have them.',
+        description: 'For filter menus: the values at each path, and how many objects have them.',
         args: {
           paths: t.arg({ type: ['Path'], required: true }),
+          as: t.arg(castOfEach),
           first: t.arg.int({ defaultValue: defaultFacetValues, description: 'Values of each path.' }),
           contains: t.arg.string({ description: 'Only values that contain this text, upper or lower case.' }),
         },
@@ -164,7 +185,7 @@ function addPaging(builder: Builder): void {
       scope: t.field({
         type: [visibleScope],
         nullable: { list: true, items: false },
-        description: 'Which objects of each kind and cluster the caller may see. Null in lists of related objects.',
+        description: 'What the caller may see. Null in lists of related objects.',
         resolve: async (source) => {
           const found = await source.scope?.();
           return found === undefined ? null : [...found];
@@ -172,7 +193,7 @@ function addPaging(builder: Builder): void {
       }),
       changesCursor: t.string({
         nullable: false,
-        description: 'Pass it to a subscription as `since` to go on from exactly what this list shows.',
+        description: 'The `since` of a subscription that goes on from this list.',
         resolve: (source, _args, { portolan }) => {
           portolan.noteRevision();
           return source.changesCursor();

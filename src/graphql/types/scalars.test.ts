@@ -1,8 +1,11 @@
+import { parseConstValue } from 'graphql';
 import { expect, test } from 'vitest';
 import { engineFixture, made } from '../../../test/kit/engine-fixture.ts';
 import { widget, widgets } from '../../../test/kit/graphql-world.ts';
 import { silentLogger } from '../../base/log.ts';
+import { must } from '../../base/must.ts';
 import { createYogaServer } from '../../server/graphql/yoga-server.ts';
+import { scalars } from './scalars.ts';
 
 const big = '9007199254740993';
 
@@ -41,12 +44,14 @@ test('an Int64 is a number while a double holds it and digits beyond', async () 
   );
 });
 
-test('free JSON, raw and value keep the digits as they are', async () => {
+test('free JSON and raw keep the digits as they are, and value has an integer beyond 2^53 as text', async () => {
   const ask = await endpoint();
-  const text = await ask(`{ ${one} { spec { free } raw value(path: "spec.total") } }`);
+  const text = await ask(
+    `{ ${one} { spec { free } raw value(path: "spec.total") deep: value(path: "spec.free.deep") all: value(path: "spec.numbers[]") object: value(path: "spec.free") } }`,
+  );
   expect(text).toContain(`"free":{"deep":${big}}`);
   expect(text).toContain(`"total":${big}`);
-  expect(text).toContain(`"value":${big}`);
+  expect(text).toContain(`"value":"${big}","deep":"${big}","all":[1,"${big}"],"object":{"deep":${big}}`);
 });
 
 test.each([
@@ -87,12 +92,24 @@ test.each([
   expect(await ask(query, variables)).toContain(`"totalCount":${count}`);
 });
 
-test('a variable that JSON has rounded is refused rather than compared wrongly', async () => {
+test('V1: a variable that is a number beyond 2^53 is compared exactly', async () => {
   const ask = await endpoint();
   const query = 'query ($v: Int64) { exampleComWidgets(filter: { spec: { total: { eq: $v } } }) { totalCount } }';
-  const answer = await ask(query, `{"v":${big}}`);
-  expect(answer).toContain('BAD_USER_INPUT');
-  expect(answer).toContain('as a string when it is beyond 2^53');
+  expect(await ask(query, `{"v":${big}}`)).toContain('"totalCount":1');
+  expect(await ask(query, '{"v":9223372036854775807}')).toContain('"totalCount":0');
+  expect(await ask(query, '{"v":99999999999999999999}')).toContain('as a string when it is beyond 2^53');
+});
+
+test('V1: a number that is too great is refused with what to write instead', async () => {
+  const ask = await endpoint();
+  const list = (value: string): string =>
+    `exampleComWidgets(filter: { path: [{ path: "spec.free.deep", ${value} }] }) { totalCount }`;
+  const tooGreat =
+    /path\[0\]\.(eq|in|gt) is beyond the numbers of JSON; write a number as text, in a condition by path with as: NUMBER/;
+  expect(await ask(`{ ${list('eq: 1e400')} }`)).toMatch(tooGreat);
+  expect(await ask(`{ ${list('in: [1, -1e400]')} }`)).toMatch(tooGreat);
+  expect(await ask(`query ($v: JSON) { ${list('gt: $v')} }`, '{"v":1e400}')).toMatch(tooGreat);
+  expect(await ask(`{ ${list('lt: "1e400", as: NUMBER')} }`)).toContain('"totalCount":1');
 });
 
 test.each([
@@ -109,4 +126,30 @@ test('an IntOrString is what it is, a Float a number', async () => {
   expect(await ask('{ exampleComWidgets { nodes { spec { port ratio } } } }')).toContain(
     '{"nodes":[{"spec":{"port":80,"ratio":1.5}},{"spec":{"port":"http","ratio":2}}]}',
   );
+});
+
+test('V1: a variable of the type Float may be an integer beyond 2^53', async () => {
+  const ask = await endpoint();
+  const query = 'query ($v: Float) { exampleComWidgets(filter: { spec: { ratio: { lt: $v } } }) { totalCount } }';
+  expect(await ask(query, `{"v":10000000000000000}`)).toContain('"totalCount":2');
+});
+
+test('V1: integers beyond 2^53 in literals keep their digits', () => {
+  const written = (name: string, text: string): string => {
+    const scalar = must(
+      scalars.find((each) => each.name === name),
+      'a scalar',
+    );
+    return JSON.stringify(scalar.coerceInputLiteral?.(parseConstValue(text)));
+  };
+  const object = `{a: ${big}, b: [-${big}, {c: ${big}}], d: 5, e: "${big}", f: 1.5}`;
+  const json = `{"a":${big},"b":[-${big},{"c":${big}}],"d":5,"e":"${big}","f":1.5}`;
+  expect(written('JSON', object)).toBe(json);
+  expect(written('JSON', `[${object}]`)).toBe(`[${json}]`);
+  expect(written('JSON', big)).toBe(big);
+  expect(written('JSON', `[${big}]`)).toBe(`[${big}]`);
+  expect(written('QuantityMap', `{a: ${big}}`)).toBe(`{"a":${big}}`);
+  expect(written('Int64', big)).toBe(big);
+  expect(written('IntOrString', big)).toBe(big);
+  expect(written('IntOrString', `"${big}"`)).toBe(`"${big}"`);
 });

@@ -5,15 +5,17 @@
 import { type ConstValueNode, GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { requireShallow } from '../../catalog/tree/nesting.ts';
 import { displayedInt64, displayedQuantity } from '../../catalog/values/displayed-value.ts';
+import { isRawJson, rawJson } from '../../catalog/values/raw-json.ts';
 import { timeOfEpoch } from '../../catalog/values/time.ts';
 
+/** The value of a literal, as parseExact gives it: an integer that a number does not hold is a raw value. */
 function literal(node: ConstValueNode): unknown {
   switch (node.kind) {
     case Kind.NULL:
       return null;
     case Kind.INT: {
       const number = Number(node.value);
-      return Number.isSafeInteger(number) ? number : node.value;
+      return Number.isSafeInteger(number) ? number : rawJson(node.value);
     }
     case Kind.FLOAT:
       return Number(node.value);
@@ -39,9 +41,11 @@ interface ScalarOptions {
   readonly instead?: (value: unknown) => string | null;
 }
 
-function scalar({ name, description, specifiedByURL, accepts, output, instead }: ScalarOptions): GraphQLScalarType {
+function scalar(options: ScalarOptions): GraphQLScalarType {
+  const { name, description, specifiedByURL, accepts, output, instead } = options;
   const input = (value: unknown, node?: ConstValueNode): unknown => {
-    if (!(accepts as readonly string[]).includes(typeof value)) {
+    const type = isRawJson(value) ? 'number' : typeof value;
+    if (!(accepts as readonly string[]).includes(type)) {
       const better = instead?.(value) ?? null;
       const hint = better === null ? '' : ` Write ${JSON.stringify(better)}.`;
       const message = `${name} cannot be ${JSON.stringify(value)}; it takes ${accepts.join(' or ')}.${hint}`;
@@ -79,7 +83,7 @@ const GraphQLDateTime = scalar({
 
 const GraphQLDuration = scalar({
   name: 'Duration',
-  description: 'A length of time as Go writes it, for instance 1h30m or 250ms. Compared by length.',
+  description: 'A length of time as the API server takes it, for instance 1h30m, 250ms or 3 days. Compared by length.',
   accepts: ['string'],
 });
 

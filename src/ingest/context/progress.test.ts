@@ -64,6 +64,7 @@ test('without a store nothing is done, and the clusters stay known', () => {
   const last = sumProgress([east, down]);
   expect(lostProgress(last, fault)).toMatchObject({
     ready: false,
+    hasStore: false,
     catalogKnown: true,
     resourcesDone: 0,
     resourcesSynced: 0,

@@ -76,6 +76,8 @@ export type IngestProgress = {
   readonly fault: StoreTrouble | null;
   /** How often the store was made anew since the process started. */
   readonly rebuilds: number;
+  /** False from the loss of the store until it is made anew. */
+  readonly hasStore: boolean;
   /** Disk use of the store, rounded up to a MiB; null before the store is open. */
   readonly disk: DiskUse | null;
 };
@@ -119,6 +121,7 @@ export function sumProgress(clusters: readonly ClusterProgress[], disk: DiskUse 
     clusters,
     fault: null,
     rebuilds: 0,
+    hasStore: true,
     disk: disk === null ? null : { ...disk, usedBytes: Math.ceil(disk.usedBytes / mebibyte) * mebibyte },
   };
 }
@@ -133,5 +136,6 @@ export function lostProgress(last: IngestProgress, fault: StoreTrouble): IngestP
     failing: [],
     stale: [],
   }));
-  return { ...last, ...sumProgress(clusters), ready: false, catalogKnown: last.catalogKnown, disk: last.disk, fault };
+  const { catalogKnown, disk } = last;
+  return { ...last, ...sumProgress(clusters), ready: false, hasStore: false, catalogKnown, disk, fault };
 }

@@ -56,3 +56,11 @@ test('names that select nothing, with a similar name', () => {
     { name: 'zzzz', similar: null },
   ]);
 });
+
+test('sets for kubectl are never ingested, in whatever group Portolan serves them', () => {
+  const served = { group: 'apis.abc.com', plural: 'shadowresources', kind: 'ShadowResource' };
+  for (const include of [[], ['*'], ['ShadowResource'], ['shadowresources.apis.abc.com']])
+    expect(selects(served, { include })).toBe(false);
+  expect(selects({ ...served, plural: 'shadows' }, {})).toBe(true);
+  expect(selects({ ...served, kind: 'Shadow' }, {})).toBe(true);
+});

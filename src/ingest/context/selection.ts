@@ -2,6 +2,7 @@
  * Selects the ingested resources by lists of names. A name is `plural`, `plural.group`, the kind, a short name or a category; `*` matches
  * any text of the first three, and case is ignored. A name selects every resource that has it.
  */
+import { servedSets } from '../../catalog/names/reserved-names.ts';
 import { didYouMean } from '../../catalog/paths/did-you-mean.ts';
 import { isNamed, type Resource, resourceKey } from '../../catalog/resources/resource.ts';
 
@@ -27,11 +28,17 @@ function otherNames({ shortNames = [], categories = [] }: Named): readonly strin
 /** Excluded unless named: hundreds of writes a second in a large cluster, and of no interest to consoles. */
 const unlessNamed: readonly string[] = ['leases.coordination.k8s.io'];
 
+/** Never ingested, also if it is named: a gateway would read from itself what it has already, as its own account. */
+function isServedByPortolan({ kind, plural }: Named): boolean {
+  return kind === servedSets.kind && plural === servedSets.plural;
+}
+
 /**
  * True if this resource is ingested. Exclusion wins over inclusion, unless the resource is required; `*` alone does not count as naming a
  * resource.
  */
 export function selects(resource: Named, { include = [], exclude = [], required = [] }: Selection): boolean {
+  if (isServedByPortolan(resource)) return false;
   if (required.includes(resourceKey(resource))) return true;
   if (exclude.some((pattern) => isSelected(resource, pattern))) return false;
   const named = include.some((pattern) => pattern !== '*' && isSelected(resource, pattern));

@@ -2,9 +2,9 @@
  * The parse thread: slices the bytes of list pages into objects and prepares them for the store. parse-messages.ts defines
  * its messages. It keeps one item of each open page, and keeps the recipes between pages.
  */
-import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { BoundedCache } from '../../base/bounded-cache.ts';
+import { lowerPriority } from '../../base/concurrency/lower-priority.ts';
 import { messageOf } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { Preparer } from '../../store/objects/prepare.ts';
@@ -20,6 +20,7 @@ interface Page {
   readonly preparer: Preparer;
 }
 
+// It runs ahead of the writer, and should not take a processor from the threads that write and serve.
 lowerPriority();
 
 const port = must(parentPort, 'a parent thread');
@@ -72,17 +73,4 @@ function preparerOf(recipe: Recipe): Preparer {
   const preparer = new Preparer(recipe);
   preparers.set(key, preparer, 1);
   return preparer;
-}
-
-/**
- * Lowers this thread's priority. It runs ahead of the writer, and should not take a processor from the threads that write
- * and serve. On Linux a priority belongs to one thread (setpriority(2)); elsewhere it would apply to the whole process.
- */
-function lowerPriority(): void {
-  if (process.platform !== 'linux') return;
-  try {
-    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-  } catch {
-    // A sandbox may refuse it; the thread then keeps its normal priority.
-  }
 }

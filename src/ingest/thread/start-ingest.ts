@@ -14,6 +14,7 @@ import type { FileDamage } from '../../store/types/store-fault.ts';
 import type { AbstractKindsDocument } from '../context/declared-abstract-kinds.ts';
 import { type IngestProgress, sumProgress } from '../context/progress.ts';
 import type { IngestMessage, ParentMessage } from './ingest-messages.ts';
+import { IngestNews } from './ingest-news.ts';
 import type { IngestOptions } from './ingest-options.ts';
 
 export interface IngestHandle {
@@ -58,32 +59,23 @@ export async function startIngest(options: IngestOptions): Promise<IngestHandle>
   return handle;
 }
 
-class WorkerHandle implements IngestHandle {
+class WorkerHandle extends IngestNews implements IngestHandle {
   readonly opened: Promise<void>;
-  readonly catalogKnown: Promise<void>;
-  readonly synced: Promise<void>;
   readonly failed: Promise<never>;
   readonly exited: Promise<void>;
   readonly #worker: Worker;
-  readonly #wake = new Set<(committed: CommittedChanges) => void>();
-  readonly #progressed = new Set<(progress: IngestProgress) => void>();
-  readonly #catalog = new Set<() => void>();
   /** Waiting calls of `register`, by their number. */
   readonly #registering = new Map<number, () => void>();
   #rounds = 0;
-  #progress: IngestProgress = { ...sumProgress([]), catalogKnown: false };
   #closing: Promise<void> | null = null;
 
   constructor(worker: Worker) {
+    super({ ...sumProgress([]), catalogKnown: false });
     this.#worker = worker;
     const opened = Promise.withResolvers<void>();
-    const catalogKnown = Promise.withResolvers<void>();
-    const synced = Promise.withResolvers<void>();
     const failed = Promise.withResolvers<never>();
     const exited = Promise.withResolvers<void>();
     this.opened = opened.promise;
-    this.catalogKnown = catalogKnown.promise;
-    this.synced = synced.promise;
     this.failed = failed.promise;
     this.exited = exited.promise;
     const fail = (error: PortolanError): void => {
@@ -99,20 +91,11 @@ class WorkerHandle implements IngestHandle {
           return opened.resolve();
         case 'failed':
           return fail(new PortolanError(message.code, message.error));
-        case 'wake':
-          for (const listener of this.#wake) listener(message.committed);
-          return;
-        case 'catalog':
-          for (const listener of this.#catalog) listener();
-          return;
         case 'registered':
           for (const [round, done] of this.#registering) if (round <= message.round) done();
           return;
-        case 'progress':
-          this.#progress = message.progress;
-          if (message.progress.catalogKnown) catalogKnown.resolve();
-          if (message.progress.ready) synced.resolve();
-          for (const listener of this.#progressed) listener(message.progress);
+        default:
+          this.take(message);
       }
     });
     worker.on('error', (error) => fail(lost(messageOf(error))));
@@ -120,22 +103,6 @@ class WorkerHandle implements IngestHandle {
       fail(lost(`it ended with code ${code}`));
       exited.resolve();
     });
-  }
-
-  onWake(listener: (committed: CommittedChanges) => void): () => void {
-    return added(this.#wake, listener);
-  }
-
-  onProgress(listener: (progress: IngestProgress) => void): () => void {
-    return added(this.#progressed, listener);
-  }
-
-  onCatalog(listener: () => void): () => void {
-    return added(this.#catalog, listener);
-  }
-
-  progress(): IngestProgress {
-    return this.#progress;
   }
 
   reportDamage(damage: FileDamage): void {
@@ -175,11 +142,6 @@ class WorkerHandle implements IngestHandle {
     late.abort();
     await timer;
   }
-}
-
-function added<T>(listeners: Set<T>, listener: T): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
 }
 
 function lost(why: string): PortolanError {

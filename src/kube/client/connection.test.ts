@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect as connectSocket, createServer as createSocketServer, type Server, type Socket } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import type { TLSSocket } from 'node:tls';
@@ -92,7 +92,7 @@ describe('connect', () => {
     expect(connection.server.endsWith('/')).toBe(false);
   });
 
-  test.each(['localhost:6443', 'ftp://host', 'https://host/?a=b', 'https://'])(
+  test.each(['localhost:6443/path', 'ftp://host', 'https:host', 'https:/host', '//host', 'https:\\\\host', 'https://'])(
     'refuses the server %j',
     async (server) => {
       const failure = await open({ server }).catch((error: unknown) => error);
@@ -100,6 +100,17 @@ describe('connect', () => {
       expect(messageOf(failure)).toContain('https://host:6443');
     },
   );
+});
+
+test.each([
+  ['localhost:6443', 'http://localhost:6443'],
+  ['localhost:6443/', 'http://localhost:6443'],
+  ['https://host/?a=b', 'https://host'],
+  ['https://host/a//b/#c', 'https://host/a/b'],
+  ['HTTPS://jane:secret@host:6443', 'https://host:6443'],
+])('the server %j is %s', async (server, address) => {
+  const connection = await open({ server });
+  expect(connection.server).toBe(address);
 });
 
 describe('a request', () => {
@@ -228,6 +239,7 @@ describe('credentials', () => {
     );
     const exec = {
       apiVersion: 'client.authentication.k8s.io/v1',
+      interactiveMode: 'Never',
       command: process.execPath,
       args: [plugin, server.url],
       env: [{ name: 'RUNS', value: runs }],
@@ -335,9 +347,10 @@ describe('TLS', () => {
     }).catch((error: unknown) => error);
     expect(codeOf(broken)).toBe('CONFIGURATION');
     expect(messageOf(broken)).toContain('check certificate-authority');
-    const missing = await open({ server: 'https://127.0.0.1:1' }, { 'client-certificate': 'none.crt' }).catch(
-      (error: unknown) => error,
-    );
+    const missing = await open(
+      { server: 'https://127.0.0.1:1' },
+      { 'client-certificate': 'none.crt', 'client-key': 'none.key' },
+    ).catch((error: unknown) => error);
     expect(codeOf(missing)).toBe('CONFIGURATION');
     expect(messageOf(missing)).toContain('none.crt');
   });
@@ -372,6 +385,17 @@ describe('proxy-url', () => {
     // The test's proxy cannot reach the server; the test only checks that the proxy receives the request.
     expect(await ask(connection)).toMatch(/^502 /);
     expect(proxy.asked).toEqual([`GET ${server}/version`]);
+  });
+
+  test('gets no credentials for a server of another machine without TLS', async () => {
+    const proxy = await httpProxy();
+    for (const server of ['http://api.example:6443', 'api.example:6443']) {
+      const connection = await open({ server, 'proxy-url': proxy.url }, { token: 'secret', as: 'jane' });
+      await ask(connection);
+      expect(connection.hasCredentials).toBe(false);
+    }
+    expect(proxy.asked).toEqual(Array(2).fill('GET http://api.example:6443/version'));
+    for (const headers of proxy.headers) expect(JSON.stringify(headers)).not.toMatch(/secret|jane/);
   });
 
   test('reaches a server through a SOCKS proxy', async () => {
@@ -411,11 +435,13 @@ function join(a: Socket, b: Socket, sockets: Set<Socket>): void {
   a.pipe(b).pipe(a);
 }
 
-async function httpProxy(): Promise<{ url: string; asked: string[] }> {
+async function httpProxy(): Promise<{ url: string; asked: string[]; headers: IncomingHttpHeaders[] }> {
   const asked: string[] = [];
+  const headers: IncomingHttpHeaders[] = [];
   const sockets = new Set<Socket>();
   const server = createServer(async (request, response) => {
     asked.push(`${request.method} ${request.url}`);
+    headers.push(request.headers);
     if (!String(request.url).includes('127.0.0.1')) return void response.writeHead(502).end();
     const forwarded = await fetch(String(request.url), {
       headers: { authorization: String(request.headers.authorization) },
@@ -430,7 +456,7 @@ async function httpProxy(): Promise<{ url: string; asked: string[] }> {
       join(socket, target, sockets);
     });
   });
-  return { url: `http://127.0.0.1:${await listening(server, sockets)}`, asked };
+  return { url: `http://127.0.0.1:${await listening(server, sockets)}`, asked, headers };
 }
 
 /** The part of RFC 1928 that the test needs: no authentication, CONNECT to loopback. */

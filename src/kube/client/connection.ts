@@ -22,6 +22,7 @@
 import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
+import { isLoopback } from '../../base/is-loopback.ts';
 import type { SpanAttributes } from '../../base/tracing.ts';
 import type { BearerToken } from '../credentials/bearer-token.ts';
 import {
@@ -35,6 +36,7 @@ import {
 import { type IdentityHeaders, type ImpersonatedUser, impersonationHeaders } from '../credentials/impersonation.ts';
 import type { InlineKubeconfig } from '../credentials/inline-kubeconfig.ts';
 import { type ClusterConfig, readClusterConfig } from '../credentials/kubeconfig.ts';
+import { serverUrl } from '../credentials/server-address.ts';
 import { proxyFromEnvironment } from '../http/environment-proxy.ts';
 import { TransportPool } from '../http/transport-pool.ts';
 import { inSpan, placeOf } from './request-span.ts';
@@ -109,9 +111,11 @@ export interface Connection extends RequestSender {
   readonly proxy: string | undefined;
   /** Does the configuration have credentials? */
   readonly hasCredentials: boolean;
+  /** Do requests go over TLS, or stay on this machine? Otherwise the user of the kubeconfig is not named to the server. */
+  readonly isPrivate: boolean;
   /**
-   * A sender whose requests all have this identity. It ends with this connection. Throws BAD_USER_INPUT for a user that headers
-   * cannot represent. Throws CONFIGURATION when the kubeconfig itself impersonates a user.
+   * A sender whose requests all have this identity. It ends with this connection. Throws FORBIDDEN for a user that headers
+   * cannot represent. Throws CONFIGURATION when the kubeconfig itself impersonates a user, and when requests are not private.
    */
   connectAs(identity: RequestIdentity): RequestSender;
   /** Ends all running requests, also those of callers. */
@@ -133,13 +137,32 @@ export async function connect(options: ConnectOptions = {}): Promise<Connection>
       `The proxy of context ${found.context} in ${found.source} is not an address: write proxy-url or HTTPS_PROXY like http://host:3128.`,
     );
   }
-  const config = proxyUrl === undefined ? found : { ...found, cluster: { ...found.cluster, proxyUrl } };
+  const isPrivate = server.protocol === 'https:' || staysHere(server, proxyUrl);
+  const known = isPrivate ? found : withoutUser(found);
+  const config = proxyUrl === undefined ? known : { ...known, cluster: { ...known.cluster, proxyUrl } };
   await checkStaticMaterial(config);
   const clock = options.clock ?? systemClock;
-  return new UndiciConnection(config, options.name ?? config.context, server, {
-    gateway: new CredentialProvider(() => loadCredentials(config, { env, clock }), clock),
-    caller: new CredentialProvider(() => loadWithoutIdentity(config, clock), clock),
-  });
+  return new UndiciConnection(
+    config,
+    options.name ?? config.context,
+    { server, isPrivate },
+    {
+      gateway: new CredentialProvider(() => loadCredentials(config, { env, clock }), clock),
+      caller: new CredentialProvider(() => loadWithoutIdentity(config, clock), clock),
+    },
+  );
+}
+
+/** Do requests to this server not leave this machine? */
+function staysHere(server: URL, proxyUrl: string | undefined): boolean {
+  if (!isLoopback(server.hostname)) return false;
+  return proxyUrl === undefined || (URL.canParse(proxyUrl) && isLoopback(new URL(proxyUrl).hostname));
+}
+
+/** As client-go: no credentials of a user go through a network in the clear. */
+function withoutUser(config: ClusterConfig): ClusterConfig {
+  const user = { name: config.user.name };
+  return { ...config, user, tokenFile: undefined, exec: undefined, oidc: undefined, impersonation: undefined };
 }
 
 /** Headers that identify the caller. Only a request's identity may set them. */
@@ -152,6 +175,7 @@ class UndiciConnection implements Connection {
   readonly source: string;
   readonly proxy: string | undefined;
   readonly hasCredentials: boolean;
+  readonly isPrivate: boolean;
   readonly #origin: string;
   /** The server, for spans. */
   readonly #place: SpanAttributes;
@@ -166,7 +190,7 @@ class UndiciConnection implements Connection {
   constructor(
     config: ClusterConfig,
     cluster: string,
-    server: URL,
+    { server, isPrivate }: { readonly server: URL; readonly isPrivate: boolean },
     credentials: { readonly gateway: CredentialProvider; readonly caller: CredentialProvider },
   ) {
     this.cluster = cluster;
@@ -174,9 +198,10 @@ class UndiciConnection implements Connection {
     this.source = config.source;
     this.proxy = config.cluster.proxyUrl?.replace(/\/\/[^/@]*@/, '//');
     this.hasCredentials = hasCredentials(config);
+    this.isPrivate = isPrivate;
     this.#origin = server.origin;
     this.#place = placeOf(server, cluster);
-    this.#basePath = server.pathname.replace(/\/+$/, '');
+    this.#basePath = server.pathname.replaceAll(/\/{2,}/g, '/').replace(/\/$/, '');
     this.server = this.#origin + this.#basePath;
     this.#impersonates = config.user.impersonateUser !== undefined || config.impersonation !== undefined;
     this.#gateway = credentials.gateway;
@@ -189,6 +214,12 @@ class UndiciConnection implements Connection {
 
   connectAs(identity: RequestIdentity): RequestSender {
     const { cluster, server } = this;
+    if (!this.isPrivate) {
+      throw new PortolanError(
+        'CONFIGURATION',
+        `The server ${server} of context ${this.context} in ${this.source} is one of plain HTTP on another machine or behind a proxy there, so nothing is sent in the name of callers: write its address with https.`,
+      );
+    }
     if (identity.type === 'token') {
       const { token } = identity;
       return { cluster, server, request: (request) => this.#requestWithToken(request, token) };
@@ -277,21 +308,4 @@ function sameCaller(a: Credentials, b: Credentials): boolean {
 function discard(body: Readable): void {
   body.on('error', () => {});
   body.destroy();
-}
-
-function serverUrl(config: ClusterConfig): URL {
-  const { server } = config.cluster;
-  const url = URL.canParse(server) ? new URL(server) : undefined;
-  if (
-    url === undefined ||
-    (url.protocol !== 'https:' && url.protocol !== 'http:') ||
-    url.search !== '' ||
-    url.hash !== ''
-  ) {
-    throw new PortolanError(
-      'CONFIGURATION',
-      `The server ${JSON.stringify(server)} of context ${config.context} in ${config.source} is not an address: write it like https://host:6443.`,
-    );
-  }
-  return url;
 }

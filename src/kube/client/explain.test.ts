@@ -202,6 +202,15 @@ describe('a caller who is refused', () => {
     );
   });
 
+  test.each([401, 403])('by %i: a server of plain HTTP on another machine gets no credentials', async (status) => {
+    const message = 'forbidden: User "system:anonymous" cannot get path "/version"';
+    const server = await serve((_, response) => sendStatus(response, status, 'Forbidden', message));
+    const found = await explanation({ server: server.url.replace('127.0.0.1', '0.0.0.0') }, { token: 'secret' });
+    expect(found).toMatch(
+      /, and a server of plain HTTP on another machine gets no credentials: write its address with https in .*config\.$/,
+    );
+  });
+
   test('by a proxy, with a page', async () => {
     const server = await serve((_, response) => {
       response.writeHead(502, { 'content-type': 'text/html' }).end('<title>Bad gateway</title>');
@@ -211,7 +220,14 @@ describe('a caller who is refused', () => {
 });
 
 test('leaves alone what already says what to do', async () => {
-  const connection = { server: 'https://a', context: 'test', source: 'config', proxy: undefined, hasCredentials: true };
+  const connection = {
+    server: 'https://a',
+    context: 'test',
+    source: 'config',
+    proxy: undefined,
+    hasCredentials: true,
+    isPrivate: true,
+  };
   const own = new PortolanError('CONFIGURATION', 'Do this.');
   expect(explainConnectionFailure(own, connection)).toBe(own);
 });

@@ -4,7 +4,7 @@ import { ApiError, systemCodeOf } from '../http/api-error.ts';
 import type { Connection } from './connection.ts';
 
 /** The subject of an explanation. */
-type Where = Pick<Connection, 'server' | 'context' | 'source' | 'proxy' | 'hasCredentials'>;
+type Where = Pick<Connection, 'server' | 'context' | 'source' | 'proxy' | 'hasCredentials' | 'isPrivate'>;
 
 /**
  * The error to show instead of `error`, which ended a request on `connection`. A PortolanError about the configuration or a
@@ -52,14 +52,20 @@ function explainAnswer(error: ApiError, where: Where): PortolanError {
 }
 
 function withoutCredentials(error: ApiError, where: Where, what: string): PortolanError {
-  const { server, context, source, hasCredentials } = where;
-  const remedy = hasCredentials
-    ? `the credentials of context ${context} in ${source} did not reach it: check the proxy between, or give the user a token instead of a client certificate`
-    : `context ${context} has no credentials: give its user in ${source} a token, a client certificate or an exec plugin`;
-  return new PortolanError(error.code, `The API server at ${server} ${what}, and ${remedy}.`, {
+  return new PortolanError(error.code, `The API server at ${where.server} ${what}, and ${missing(where)}.`, {
     cause: error,
     details: error.details,
   });
+}
+
+/** Why a server has no credentials of the user, and what to do. */
+function missing({ context, source, hasCredentials, isPrivate }: Where): string {
+  if (hasCredentials) {
+    return `the credentials of context ${context} in ${source} did not reach it: check the proxy between, or give the user a token instead of a client certificate`;
+  }
+  return isPrivate
+    ? `context ${context} has no credentials: give its user in ${source} a token, a client certificate or an exec plugin`
+    : `a server of plain HTTP on another machine gets no credentials: write its address with https in ${source}`;
 }
 
 /** Error codes of a connection that cannot be established. With a proxy, it is the connection to the proxy. */

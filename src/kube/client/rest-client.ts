@@ -42,7 +42,7 @@ export interface StreamAnswer {
 }
 
 /** The content types of PATCH bodies. JSON is valid YAML, so `apply` accepts JSON. */
-const patchTypes = {
+export const patchTypes = {
   json: 'application/json-patch+json',
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',

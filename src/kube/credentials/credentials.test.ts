@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import type { RequestOptions } from 'node:https';
+import { ExecAuth } from '@kubernetes/client-node/dist/exec_auth.js';
 import { afterAll, describe, expect, test } from 'vitest';
 import { kubeconfigFolder } from '../../../test/kit/kubeconfig-file.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -103,7 +106,8 @@ describe('CredentialProvider', () => {
 /** The configuration of a user whose plugin runs this JavaScript. */
 function withPlugin(source: string, rest: object = {}) {
   const script = folder.file('plugin.mjs', source);
-  const exec = { command: process.execPath, args: [script], ...rest };
+  const version = { apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never' };
+  const exec = { ...version, command: process.execPath, args: [script], ...rest };
   return readClusterConfig({ env: {}, kubeconfig: folder.write({ server: 'https://a' }, { exec }) });
 }
 
@@ -130,6 +134,41 @@ describe('an exec plugin', () => {
     expect(brief.refreshAt - clock.time).toBe(30_000);
     const endless = await load(print({ token: 't' }), clock);
     expect(endless.refreshAt).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test('is run for each fetch, once for all who ask; ExecAuth alone repeats a rejected credential, and runs for each of them', async () => {
+    const runs = folder.file('runs', '');
+    const source = `import { appendFileSync, readFileSync } from 'node:fs';
+      appendFileSync(${JSON.stringify(runs)}, 'x');
+      console.log(JSON.stringify({ status: { token: 't' + readFileSync(${JSON.stringify(runs)}).length } }));`;
+    const config = withPlugin(source);
+    const clock = movingClock();
+    const provider = new CredentialProvider(() => loadCredentials(config, { env: process.env, clock }), clock);
+    const [one, other] = await Promise.all([provider.get(), provider.get()]);
+    expect(one.headers).toEqual({ authorization: 'Bearer t1' });
+    expect(other).toBe(one);
+    provider.drop(one);
+    expect((await provider.get()).headers).toEqual({ authorization: 'Bearer t2' });
+
+    const alone = new ExecAuth();
+    const user = { name: 'u', exec: config.exec };
+    const asked = async (): Promise<unknown> => {
+      const options: RequestOptions = {};
+      await alone.applyAuthentication(user, options);
+      return options.headers;
+    };
+    await Promise.all([asked(), asked()]);
+    expect(readFileSync(runs, 'utf8')).toHaveLength(4);
+    expect(await asked()).toEqual(await asked());
+    expect(readFileSync(runs, 'utf8')).toHaveLength(4);
+  });
+
+  test('of a user whose name is a member of all objects gives a token, which ExecAuth alone cannot read', async () => {
+    const config = { ...withPlugin(print({ token: 't' })), user: { name: 'constructor' } };
+    const loaded = await loadCredentials(config, { env: process.env, clock: movingClock() });
+    expect(loaded.headers).toEqual({ authorization: 'Bearer t' });
+    const alone = new ExecAuth().applyAuthentication({ name: 'constructor', exec: config.exec }, {});
+    await expect(alone).rejects.toThrow('Cannot read properties of undefined');
   });
 
   test('gives a certificate, which takes a connection of its own', async () => {
@@ -200,4 +239,23 @@ test('the provider of old that gcloud wrote gives its token', async () => {
   const kubeconfig = folder.write({ server: 'https://a' }, { 'auth-provider': provider });
   const loaded = await loadCredentials(readClusterConfig({ env: {}, kubeconfig }), { env: {}, clock: movingClock() });
   expect(loaded.headers).toEqual({ authorization: 'Bearer a-token' });
+});
+
+test.each([
+  ['keystone', { name: 'keystone', config: { endpoint: 'https://a' } }],
+  ['keystone', { name: 'keystone', config: { tokenFile: '' } }],
+  ['', {}],
+])('the provider %j is refused: its requests would be anonymous', async (name, provider) => {
+  const kubeconfig = folder.write({ server: 'https://a' }, { 'auth-provider': provider });
+  const config = readClusterConfig({ env: {}, kubeconfig });
+  const error = await loadCredentials(config, { env: {}, clock: movingClock() }).catch((thrown: unknown) => thrown);
+  expect(codeOf(error)).toBe('CONFIGURATION');
+  expect(messageOf(error)).toContain(`has the auth provider "${name}", which is unknown: `);
+});
+
+test('a provider of any name may have a token file', async () => {
+  const provider = { name: 'keystone', config: { tokenFile: folder.file('token', 'from-file') } };
+  const kubeconfig = folder.write({ server: 'https://a' }, { 'auth-provider': provider });
+  const loaded = await loadCredentials(readClusterConfig({ env: {}, kubeconfig }), { env: {}, clock: movingClock() });
+  expect(loaded.headers).toEqual({ authorization: 'Bearer from-file' });
 });

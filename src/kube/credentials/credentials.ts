@@ -7,8 +7,8 @@
  * Life of credentials: fetched on first use -> fetched again after `refreshAt` (files every minute, a plugin's credential a
  * minute before it expires) -> if that fails, used until `expiresAt`. A 401 drops them at once.
  *
- * client-node is used only for deprecated auth providers (auth-provider.ts). Its caches keep rejected credentials, and it mixes
- * up token files. It runs a plugin once for each concurrent request, and cannot renew an OIDC token.
+ * client-node's authenticators make the credentials of plugins (exec-credential.ts), OIDC providers (oidc-credential.ts) and deprecated
+ * auth providers (auth-provider.ts). This file reads what the kubeconfig or a file holds; client-node.test.ts compares it with client-node.
  */
 import { createHash, X509Certificate } from 'node:crypto';
 import { type ConnectionOptions, createSecureContext } from 'node:tls';
@@ -21,6 +21,7 @@ import { runExecPlugin } from './exec-credential.ts';
 import { extraHeader, headerBytes } from './impersonation.ts';
 import type { ClusterConfig } from './kubeconfig.ts';
 import { oidcCredential } from './oidc-credential.ts';
+import { userOfServer } from './server-address.ts';
 
 /** The headers and TLS material of one request. Times are in milliseconds since the Unix epoch. */
 export interface Credentials {
@@ -79,9 +80,9 @@ export class CredentialProvider {
 }
 
 /** Without them, an API server takes a request for one of `system:anonymous`, or refuses it. */
-export function hasCredentials({ user, tokenFile, exec, oidc }: ClusterConfig): boolean {
+export function hasCredentials({ cluster, user, tokenFile, exec, oidc }: ClusterConfig): boolean {
   const { token, username, certData, certFile, authProvider } = user;
-  return [token, username, certData, certFile, authProvider, tokenFile, exec, oidc].some(
+  return [token, username, certData, certFile, authProvider, tokenFile, exec, oidc, basicOfServer(cluster.server)].some(
     (each) => each !== undefined && each !== '',
   );
 }
@@ -94,18 +95,24 @@ export async function loadCredentials(
   const now = options.clock.now();
   const material = readMaterial(config);
   const headers = await headersOf(config);
-  if (config.tokenFile !== undefined) headers['authorization'] = `Bearer ${readToken(config.tokenFile, config)}`;
+  if (config.tokenFile !== undefined)
+    headers['authorization'] = bearer(readToken(config.tokenFile, config), 'token file', config);
+  // As in Go: a user in the address of the server is preferred to all others.
+  const ofServer = basicOfServer(config.cluster.server);
+  if (ofServer !== undefined) headers['authorization'] = ofServer;
+  // As in client-go: the kubeconfig's own token or password is preferred to a plugin and to OIDC, and its certificate to a plugin.
+  const isGiven = headers['authorization'] !== undefined;
   let expiresAt = Number.POSITIVE_INFINITY;
   let refreshAt = now + refreshMs;
-  if (config.oidc !== undefined) {
+  if (config.oidc !== undefined && !isGiven) {
     const oidc = await oidcCredential(config, { env: options.env, now });
-    headers['authorization'] = `Bearer ${oidc.token}`;
+    headers['authorization'] = bearer(oidc.token, 'OIDC provider', config);
     expiresAt = oidc.expiresAt;
     refreshAt = Math.min(refreshAt, expiresAt);
   }
-  if (config.exec !== undefined) {
+  if (config.exec !== undefined && !isGiven && material.cert === undefined) {
     const plugin = await runExecPlugin(config, { env: options.env, timeoutMs: pluginTimeoutMs, ca: material.ca });
-    if (plugin.token !== undefined) headers['authorization'] = `Bearer ${plugin.token}`;
+    if (plugin.token !== undefined) headers['authorization'] = bearer(plugin.token, 'credential plugin', config);
     if (plugin.clientCertificate !== undefined) material.cert = plugin.clientCertificate;
     if (plugin.clientKey !== undefined) material.key = plugin.clientKey;
     expiresAt = plugin.expiresAt ?? Number.POSITIVE_INFINITY;
@@ -192,16 +199,44 @@ async function headersOf(config: ClusterConfig): Promise<Record<string, string |
   const { authProvider, impersonateUser, password, token, username } = config.user;
   const headers: Record<string, string | string[]> = {};
   if (username !== undefined) {
-    headers['authorization'] = `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`;
+    headers['authorization'] = basic(Buffer.from(`${username}:${password ?? ''}`));
   }
   if (authProvider !== undefined) {
     for (const [name, value] of Object.entries(await providerHeaders(config))) {
       if (typeof value === 'string') headers[name.toLowerCase()] = value;
     }
   }
-  if (token !== undefined) headers['authorization'] = `Bearer ${token}`;
+  if (token !== undefined) headers['authorization'] = bearer(token, 'user', config);
   if (impersonateUser !== undefined) headers['impersonate-user'] = headerBytes(impersonateUser);
   return headers;
+}
+
+function basic(usernameAndPassword: Buffer): string {
+  return `Basic ${usernameAndPassword.toString('base64')}`;
+}
+
+/** The header of a user in an address such as `https://user:password@host`. */
+function basicOfServer(server: string): string | undefined {
+  const user = userOfServer(server);
+  if (user === undefined) return undefined;
+  // An escape is a byte, and all other characters are ASCII.
+  const bytes = `${user.username}:${user.password}`.replace(/%([0-9a-f]{2})/gi, (_, hex) =>
+    String.fromCharCode(parseInt(hex, 16)),
+  );
+  return basic(Buffer.from(bytes, 'latin1'));
+}
+
+/** @param from what gave the token */
+function bearer(token: string, from: string, { context, source }: ClusterConfig): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a header may have no control character but the tab
+  if (/[\x00-\x08\x0a-\x1f\x7f]/.test(token)) {
+    const what = /^[^\r\n]*[\r\n]+$/.test(token) ? 'a line break at its end' : 'a control character';
+    throw new PortolanError(
+      'CONFIGURATION',
+      `The token of the ${from} of context ${context} in ${source} has ${what}: write the token without it.`,
+    );
+  }
+  return `Bearer ${headerBytes(token)}`;
 }
 
 function readToken(path: string, config: ClusterConfig): string {

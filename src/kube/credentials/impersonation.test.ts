@@ -15,5 +15,5 @@ test.each([
   ['a key without values', { scopes: [] }],
   ['a value with a line break', { scopes: ['a\nb'] }],
 ])('%s is refused: the request would have other rights', (_what, extra) => {
-  expect(() => impersonationHeaders({ ...jane, extra })).toThrow(expect.objectContaining({ code: 'BAD_USER_INPUT' }));
+  expect(() => impersonationHeaders({ ...jane, extra })).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }));
 });

@@ -24,7 +24,7 @@ export interface ImpersonatedUser {
 
 export type IdentityHeaders = Readonly<Record<string, string | string[]>>;
 
-/** Throws BAD_USER_INPUT for a user that headers cannot represent exactly. */
+/** Throws FORBIDDEN for a user that headers cannot represent exactly. */
 export function impersonationHeaders({ name, groups, uid, extra = {} }: ImpersonatedUser): IdentityHeaders {
   const headers: Record<string, string | string[]> = { 'impersonate-user': exact('user name', name) };
   // One header line for each group: a joined line would be one group with a comma in its name.
@@ -67,7 +67,7 @@ function exact(what: string, text: string): string {
 
 function inexact(what: string, text: string): PortolanError {
   return new PortolanError(
-    'BAD_USER_INPUT',
+    'FORBIDDEN',
     `The ${what} ${JSON.stringify(text)} cannot be impersonated: it must not be empty, begin or end with a space, or have control characters.`,
   );
 }

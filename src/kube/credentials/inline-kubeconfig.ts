@@ -3,9 +3,9 @@
  *
  * Who can write it must not gain the rights of this process: it can name no file to read and no command to run.
  */
-import { parse } from 'yaml';
 import { list, record } from '../../base/json.ts';
 import { type KubeconfigEntries, kubeconfigEntries } from './kubeconfig-entries.ts';
+import { kubeconfigText } from './kubeconfig-text.ts';
 
 /** Plain data, so that another thread can receive it. */
 export interface InlineKubeconfig {
@@ -22,8 +22,7 @@ const refused = {
 
 /** @throws Error that says what cannot be used. */
 export function readInline({ text }: InlineKubeconfig): KubeconfigEntries {
-  const raw = record(parse(text, { merge: true }));
-  if (raw === undefined) throw new Error('it is not a YAML mapping');
+  const raw = kubeconfigText(text);
   const found = reachOf(raw);
   if (found !== null) {
     const isPem = found.startsWith('c');

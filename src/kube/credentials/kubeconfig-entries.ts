@@ -1,13 +1,17 @@
 /**
- * The entries of one kubeconfig file (version v1): its clusters, users and contexts, with absolute paths. `raw` holds the
- * remaining settings of a user (plugins, providers, impersonated groups), unchecked.
+ * The entries of one kubeconfig file (version v1): its clusters, users and contexts, with absolute paths. `raw` holds the remaining settings
+ * of a user (plugins, providers, impersonated groups).
+ *
+ * As kubectl, it refuses a member of another type anywhere in the file. A member that is missing is refused only where a context needs it
+ * (kubeconfig.ts).
  */
 import { isAbsolute, join } from 'node:path';
 import type { Cluster, User } from '@kubernetes/client-node';
-import { list, record } from '../../base/json.ts';
+import { isRecord } from '../../base/json.ts';
 
 interface KubeconfigContext {
   readonly name: string;
+  /** Empty if it names none. */
   readonly cluster: string;
   readonly user: string | undefined;
 }
@@ -16,78 +20,144 @@ interface KubeconfigContext {
 export interface KubeconfigUser {
   readonly name: string;
   readonly user: User;
-  readonly raw: Readonly<Record<string, unknown>>;
+  readonly raw: Members;
 }
 
 export interface KubeconfigEntries {
   readonly currentContext: string | undefined;
+  /** A server may be empty. */
   readonly clusters: readonly Cluster[];
   readonly users: readonly KubeconfigUser[];
   readonly contexts: readonly KubeconfigContext[];
 }
 
-/** The entries of a parsed file. Relative paths are resolved against `directory`. Throws an Error that names the missing entry. */
-export function kubeconfigEntries(raw: Readonly<Record<string, unknown>>, directory: string): KubeconfigEntries {
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * The entries of a parsed file. Relative paths are resolved against `directory`.
+ * @throws Error that names the entry of another type.
+ */
+export function kubeconfigEntries(raw: Members, directory: string): KubeconfigEntries {
+  for (const [member, own] of Object.entries({ kind: 'Config', apiVersion: 'v1' })) {
+    const given = textAt(raw, member, '') ?? '';
+    if (given !== '' && given !== own) throw new Error(`${member} is ${JSON.stringify(given)}, and should be ${own}`);
+  }
   return {
-    currentContext: scalar(raw['current-context']),
-    clusters: list(raw['clusters']).map((entry, index) => clusterOf(entry, `clusters[${index}]`, directory)),
-    users: list(raw['users']).map((entry, index) => userOf(entry, `users[${index}]`, directory)),
-    contexts: list(raw['contexts']).map((entry, index) => contextOf(entry, `contexts[${index}]`)),
+    currentContext: textAt(raw, 'current-context', ''),
+    clusters: entriesIn(raw, 'clusters', 'cluster').map((entry) => clusterOf(entry, directory)),
+    users: entriesIn(raw, 'users', 'user').map((entry) => userOf(entry, directory)),
+    contexts: entriesIn(raw, 'contexts', 'context').map(contextOf),
   };
 }
 
-function clusterOf(entry: unknown, place: string, directory: string): Cluster {
-  const cluster = must(record(record(entry)?.['cluster']), `${place}.cluster`);
+interface Entry {
+  readonly name: string;
+  readonly settings: Members;
+  /** Such as `users[0].user`. */
+  readonly place: string;
+}
+
+function entriesIn(raw: Members, section: string, member: string): readonly Entry[] {
+  const given = raw[section] ?? [];
+  if (!Array.isArray(given)) throw wrong(section, given, 'a list');
+  const entries = given.map((each: unknown, index): Entry => {
+    const place = `${section}[${index}]`;
+    const entry = membersOf(each, place);
+    return {
+      name: textAt(entry, 'name', place) ?? '',
+      settings: membersOf(entry[member], `${place}.${member}`),
+      place: `${place}.${member}`,
+    };
+  });
+  const names = entries.map(({ name }) => name);
+  const twice = names.findIndex((name, index) => names.indexOf(name) < index);
+  if (twice !== -1) throw new Error(`${section}[${twice}].name is there twice: ${JSON.stringify(names[twice])}`);
+  return entries;
+}
+
+function clusterOf({ name, settings, place }: Entry, directory: string): Cluster {
+  const truth = (key: string): boolean => {
+    const given = settings[key] ?? false;
+    if (typeof given !== 'boolean') throw wrong(`${place}.${key}`, given, 'true or false without quotes');
+    return given;
+  };
+  const skipTLSVerify = truth('insecure-skip-tls-verify');
+  truth('disable-compression');
+  const text = (key: string) => textAt(settings, key, place);
   return present({
-    name: must(scalar(record(entry)?.['name']), `${place}.name`),
-    server: must(scalar(cluster['server']), `${place}.cluster.server`).replace(/\/$/, ''),
-    caFile: pathIn(directory, scalar(cluster['certificate-authority'])),
-    caData: scalar(cluster['certificate-authority-data']),
-    skipTLSVerify: cluster['insecure-skip-tls-verify'] === true,
-    tlsServerName: scalar(cluster['tls-server-name']),
-    proxyUrl: scalar(cluster['proxy-url']),
+    name,
+    server: (text('server') ?? '').replace(/\/$/, ''),
+    caFile: pathIn(directory, text('certificate-authority')),
+    caData: dataAt(settings, 'certificate-authority-data', place),
+    skipTLSVerify,
+    tlsServerName: text('tls-server-name'),
+    proxyUrl: text('proxy-url'),
   });
 }
 
-function userOf(entry: unknown, place: string, directory: string): KubeconfigUser {
-  const name = must(scalar(record(entry)?.['name']), `${place}.name`);
-  const raw = record(record(entry)?.['user']) ?? {};
+function userOf({ name, settings, place }: Entry, directory: string): KubeconfigUser {
+  const text = (key: string) => textAt(settings, key, place);
+  const data = (key: string) => dataAt(settings, key, place);
+  for (const key of ['tokenFile', 'as-uid']) text(key);
+  membersOf(settings['auth-provider'], `${place}.auth-provider`);
+  const exec = membersOf(settings['exec'], `${place}.exec`);
+  for (const key of ['command', 'apiVersion', 'interactiveMode', 'installHint']) textAt(exec, key, `${place}.exec`);
+  textsAt(settings['as-groups'], `${place}.as-groups`);
+  const extra = membersOf(settings['as-user-extra'], `${place}.as-user-extra`);
+  for (const [key, values] of Object.entries(extra)) textsAt(values, `${place}.as-user-extra.${key}`);
   const user = present({
     name,
-    certFile: pathIn(directory, scalar(raw['client-certificate'])),
-    certData: scalar(raw['client-certificate-data']),
-    keyFile: pathIn(directory, scalar(raw['client-key'])),
-    keyData: scalar(raw['client-key-data']),
-    token: scalar(raw['token']),
-    username: scalar(raw['username']),
-    password: scalar(raw['password']),
-    impersonateUser: scalar(raw['as']),
+    certFile: pathIn(directory, text('client-certificate')),
+    certData: data('client-certificate-data'),
+    keyFile: pathIn(directory, text('client-key')),
+    keyData: data('client-key-data'),
+    token: text('token'),
+    username: text('username'),
+    password: text('password'),
+    impersonateUser: text('as'),
   });
-  return { name, user, raw };
+  return { name, user, raw: settings };
 }
 
-function contextOf(entry: unknown, place: string): KubeconfigContext {
-  const context = must(record(record(entry)?.['context']), `${place}.context`);
-  return {
-    name: must(scalar(record(entry)?.['name']), `${place}.name`),
-    cluster: must(scalar(context['cluster']), `${place}.context.cluster`),
-    user: scalar(context['user']),
-  };
+function contextOf({ name, settings, place }: Entry): KubeconfigContext {
+  textAt(settings, 'namespace', place);
+  return { name, cluster: textAt(settings, 'cluster', place) ?? '', user: textAt(settings, 'user', place) };
 }
 
-/** As in kubectl, a number or a boolean is accepted as a string. */
-function scalar(value: unknown): string | undefined {
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
+/** Empty for null and for what is not there. */
+function membersOf(value: unknown, place: string): Members {
+  const given = value ?? {};
+  if (!isRecord(given)) throw wrong(place, given, 'an object');
+  return given;
+}
+
+/** Undefined for an empty text. */
+function textAt(members: Members, key: string, place: string): string | undefined {
+  const value = members[key] ?? '';
+  if (typeof value !== 'string') throw wrong(place === '' ? key : `${place}.${key}`, value, 'text: write it in quotes');
+  return value === '' ? undefined : value;
+}
+
+function textsAt(value: unknown, place: string): void {
+  const given = value ?? [];
+  if (!Array.isArray(given)) throw wrong(place, given, 'a list');
+  for (const each of given) if (typeof each !== 'string') throw wrong(place, each, 'texts: write each in quotes');
+}
+
+function dataAt(members: Members, key: string, place: string): string | undefined {
+  const data = textAt(members, key, place)?.replaceAll(/[\r\n]/g, '');
+  if (data === undefined) return undefined;
+  if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) throw new Error(`${place}.${key} is no base64`);
+  return data === '' ? undefined : data;
 }
 
 function pathIn(directory: string, path: string | undefined): string | undefined {
   return path === undefined || isAbsolute(path) ? path : join(directory, path);
 }
 
-function must<T>(value: T | undefined, place: string): T {
-  if (value === undefined) throw new Error(`${place} is missing`);
-  return value;
+function wrong(place: string, value: unknown, wanted: string): Error {
+  const type = Array.isArray(value) ? 'a list' : isRecord(value) ? 'an object' : `a ${typeof value}`;
+  return new Error(`${place} is ${type}, and should be ${wanted}`);
 }
 
 type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {

@@ -89,10 +89,11 @@ describe('which file is read', () => {
 
 describe('a file that cannot be used', () => {
   test.each([
-    ['', 'it is not a YAML mapping'],
+    ['', 'names no current context'],
     ['- a', 'it is not a YAML mapping'],
     ['a: [', 'cannot be understood'],
-    ['clusters:\n- name: c\n  cluster: {}', 'clusters[0].cluster.server is missing'],
+    [one('https://a', { clusters: [{ name: 'c', cluster: {} }] }), 'has no server'],
+    [one('https://a', { users: [{ name: 'u', user: { token: 5 } }] }), 'users[0].user.token is a number'],
     [one('https://a', { 'current-context': '' }), 'choose one with --context (it has x)'],
     [one('https://a', { 'current-context': 'y' }), 'has no context y: choose one with --context (it has x)'],
     [one('https://a', { contexts: [] }), 'it has none'],
@@ -122,7 +123,7 @@ describe('a user', () => {
   };
 
   test('has its files beside the kubeconfig', () => {
-    const { folder, config } = userOf({ tokenFile: 'a/token', 'client-certificate': 'b.crt' });
+    const { folder, config } = userOf({ tokenFile: 'a/token', 'client-certificate': 'b.crt', 'client-key': 'b.key' });
     expect(config.tokenFile).toBe(join(folder.dir, 'a/token'));
     expect(config.user.certFile).toBe(join(folder.dir, 'b.crt'));
     expect(userOf({ tokenFile: '/a/token' }).config.tokenFile).toBe('/a/token');
@@ -134,12 +135,16 @@ describe('a user', () => {
     const oidc = userOf({ 'auth-provider': { name: 'oidc', config: { 'id-token': 'x' } } }).config;
     expect(oidc.oidc).toEqual({ 'id-token': 'x' });
     expect(oidc.user.authProvider).toBeUndefined();
-    const exec = userOf({ exec: { command: 'c' } }).config;
-    expect(exec).toMatchObject({ exec: { command: 'c' } });
+    const plugin = { apiVersion: 'client.authentication.k8s.io/v1beta1', command: 'c' };
+    const exec = userOf({ exec: plugin }).config;
+    expect(exec).toMatchObject({ exec: plugin });
     expect(exec.user.exec).toBeUndefined();
     const file = userOf({ 'auth-provider': { name: 'tokenFile', config: { tokenFile: '/t' } } }).config;
     expect(file.tokenFile).toBe('/t');
     expect(file.user.authProvider).toBeUndefined();
+    const inner = userOf({ 'auth-provider': { name: 'any', config: { exec: plugin } } }).config;
+    expect(inner.exec).toEqual(plugin);
+    expect(inner.user.authProvider).toBeUndefined();
   });
 
   test('may stand for another, with groups', () => {
@@ -149,20 +154,21 @@ describe('a user', () => {
     expect(userOf({}).config.impersonation).toBeUndefined();
   });
 
-  test('may have numbers for texts, and share sections by a merge key, as kubectl reads YAML', () => {
+  test('may share sections by a merge key; of a key that is there twice, the last counts', () => {
     const folder = fresh();
     const kubeconfig = folder.file(
       'config',
-      `clusters: [{ name: 1, cluster: { server: 'https://a' } }]
-base: &base { username: 2 }
-users: [{ name: u, user: { <<: *base, password: 3 } }]
-contexts: [{ name: 4, context: { cluster: 1, user: u } }]
-current-context: 4`,
+      `clusters: [{ name: c, cluster: { server: 'https://a', insecure-skip-tls-verify: yes } }]
+base: &base { username: jane }
+users: [{ name: u, user: { <<: *base, password: first, password: last } }]
+contexts: [{ name: x, context: { cluster: c, user: u } }]
+current-context: x
+---
+clusters: []`,
     );
     expect(readClusterConfig({ env: {}, kubeconfig })).toMatchObject({
-      context: '4',
-      cluster: { name: '1' },
-      user: { username: '2', password: '3' },
+      cluster: { skipTLSVerify: true },
+      user: { username: 'jane', password: 'last' },
     });
   });
 

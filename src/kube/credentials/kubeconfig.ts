@@ -9,12 +9,12 @@
 import { isIPv6 } from 'node:net';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import type { Cluster, User } from '@kubernetes/client-node';
-import { parse } from 'yaml';
 import { messageOf, PortolanError } from '../../base/errors.ts';
 import { record, strings, text } from '../../base/json.ts';
 import { readSmallFile } from '../../base/read-small-file.ts';
 import { type InlineKubeconfig, reachOf, readInline } from './inline-kubeconfig.ts';
 import { type KubeconfigEntries, type KubeconfigUser, kubeconfigEntries } from './kubeconfig-entries.ts';
+import { kubeconfigText } from './kubeconfig-text.ts';
 
 /** The options that select the configuration. */
 export interface KubeconfigOptions {
@@ -107,8 +107,7 @@ function readFile(path: string, explicit: boolean, isFound = false): LoadedFile[
     throw configuration(`The kubeconfig ${path} cannot be read (${messageOf(error)}): name a file that can.`, error);
   }
   try {
-    const raw = record(parse(content, { merge: true }));
-    if (raw === undefined) throw new Error('it is not a YAML mapping');
+    const raw = kubeconfigText(content);
     if (isFound) refuseReach(path, raw);
     return [{ path, config: kubeconfigEntries(raw, dirname(path)) }];
   } catch (error) {
@@ -145,20 +144,70 @@ function pick(
   if (context === undefined) {
     throw configuration(`${source} has no context ${name}: ${advice} (${known}).`);
   }
+  if (context.cluster === '') throw configuration(`Context ${name} in ${source} names no cluster: repair the file.`);
   const cluster = files.flatMap((file) => file.config.clusters).find((each) => each.name === context.cluster);
   if (cluster === undefined) {
     throw configuration(
       `Context ${name} means the cluster ${context.cluster}, which ${source} does not have: repair the file.`,
     );
   }
+  requireUsable(cluster, source);
   const userName = context.user ?? '';
   const home = files.find((file) => file.config.users.some((each) => each.name === userName));
   const user = home?.config.users.find((each) => each.name === userName);
   if (userName !== '' && user === undefined) {
     throw configuration(`Context ${name} means the user ${userName}, which ${source} does not have: repair the file.`);
   }
+  if (user !== undefined) requireOneCredential(user, source);
   const directory = dirname(home?.path ?? files[0]?.path ?? '.');
   return splitUser({ name, source, cluster, found: user ?? anonymous, directory });
+}
+
+/** The checks of kubectl on the cluster that is used. */
+function requireUsable({ name, server, skipTLSVerify, caFile, caData }: Cluster, source: string): void {
+  if (server === '') throw configuration(`The cluster ${name} in ${source} has no server: write its address there.`);
+  if (skipTLSVerify && (caFile !== undefined || caData !== undefined)) {
+    throw configuration(
+      `The cluster ${name} in ${source} has insecure-skip-tls-verify and a certificate authority: remove one of them.`,
+    );
+  }
+}
+
+/** The versions of ExecCredential; without an interactiveMode, the second counts as IfAvailable. */
+const execVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
+const interactiveModes = ['Never', 'IfAvailable', 'Always'];
+
+/** The checks of kubectl on the user that is used. */
+function requireOneCredential({ name, user, raw }: KubeconfigUser, source: string): void {
+  const refuse = (what: string): PortolanError => configuration(`The user ${name} in ${source} ${what}.`);
+  const { token, username, password, certFile, certData, keyFile, keyData, impersonateUser } = user;
+  const exec = record(raw['exec']);
+  if (token !== undefined && (username !== undefined || password !== undefined)) {
+    throw refuse('has a token and a username with a password: remove one of them');
+  }
+  const hasCertificate = certFile !== undefined || certData !== undefined;
+  if (hasCertificate && keyFile === undefined && keyData === undefined) {
+    throw refuse('has a client certificate without a key: add client-key or client-key-data');
+  }
+  if (exec !== undefined && raw['auth-provider'] !== undefined) {
+    throw refuse('has an exec plugin and an auth provider: remove one of them');
+  }
+  if (exec !== undefined) {
+    const version = text(exec['apiVersion']) ?? '';
+    if (!execVersions.includes(version)) {
+      const has = version === '' ? 'without an apiVersion' : `of the apiVersion ${version}, which has ended`;
+      throw refuse(`has an exec plugin ${has}: write ${execVersions[0]}, if the plugin has it`);
+    }
+    const mode = text(exec['interactiveMode']) ?? (version === execVersions[0] ? '' : 'IfAvailable');
+    if (!interactiveModes.includes(mode)) {
+      const has = mode === '' ? 'without an interactiveMode' : `with the interactiveMode ${mode}`;
+      throw refuse(`has an exec plugin ${has}: write one of ${interactiveModes.join(', ')}`);
+    }
+  }
+  const as = impersonationOf(raw);
+  if (as !== undefined && impersonateUser === undefined) {
+    throw refuse('impersonates groups, a uid or extra without a user: add `as`');
+  }
 }
 
 const anonymous: KubeconfigUser = { name: 'anonymous', user: { name: 'anonymous' }, raw: {} };
@@ -173,10 +222,11 @@ function splitUser(of: {
   const { user, raw } = of.found;
   const authProvider = record(raw['auth-provider']);
   const provider = record(authProvider?.['config']);
-  const tokenFile = text(raw['tokenFile']) ?? text(provider?.['tokenFile']);
+  const providerFile = text(provider?.['tokenFile']);
+  const tokenFile = text(raw['tokenFile']) ?? providerFile;
   const exec = record(raw['exec']) ?? record(provider?.['exec']);
   const oidc = authProvider?.['name'] === 'oidc' ? { ...provider } : undefined;
-  const separate = exec !== undefined || oidc !== undefined || provider?.['tokenFile'] !== undefined;
+  const separate = exec !== undefined || oidc !== undefined || providerFile !== undefined;
   return {
     context: of.name,
     source: of.source,

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
+import { inspect } from 'node:util';
+import { OpenIDConnectAuth } from '@kubernetes/client-node/dist/oidc_auth.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CertificateAuthority, createCertificateAuthority } from '../../../test/kit/certificates.ts';
 import { kubeconfigFolder } from '../../../test/kit/kubeconfig-file.ts';
@@ -91,6 +93,37 @@ describe('oidcCredential', () => {
     await get(config);
     await get(config);
     expect(grants.map((grant) => grant.form['refresh_token'])).toEqual(['lasting', 'next']);
+  });
+
+  test('is not lost where OpenIDConnectAuth alone loses it: with a refresh token that stays, or without an ID token', async () => {
+    const asked: string[] = [];
+    const client = {
+      refresh: async (token: string) => {
+        asked.push(token);
+        return { id_token: jwt(60), refresh_token: undefined, expires_at: 3600 };
+      },
+    };
+    const alone = new OpenIDConnectAuth();
+    const sent = async (config: Record<string, unknown>): Promise<unknown> => {
+      const headers = {};
+      await alone.applyAuthentication({ name: 'u', authProvider: { name: 'oidc', config } }, { headers }, client);
+      return headers;
+    };
+    const { oidc } = configOf({ 'id-token': jwt(-1) });
+    expect(await sent({ ...oidc, 'id-token': undefined })).toEqual({});
+    expect(await sent(oidc ?? {})).toEqual({ Authorization: `Bearer ${jwt(60)}` });
+    // It takes the 3600 seconds for a time in 1970, and has no refresh token any more.
+    expect(await sent(oidc ?? {})).toEqual({});
+    expect(asked).toEqual(['lasting']);
+  });
+
+  test('needs an issuer that can be asked, and a token that is a JWT, as for kubectl', async () => {
+    for (const settings of [{ 'id-token': jwt(5), 'client-id': undefined }, { 'id-token': 'secret.token' }]) {
+      const error = await get(configOf(settings)).catch((thrown: unknown) => thrown);
+      expect(messageOf(error)).toMatch(/no client-id|is no JWT/);
+      expect(inspect(error)).not.toContain('secret');
+    }
+    expect(grants).toEqual([]);
   });
 
   test('sends the client secret in the way the provider takes', async () => {

@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { messageOf } from '../../base/errors.ts';
 import { record, text, textOr } from '../../base/json.ts';
+import type { RequestSender } from '../client/connection.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import { ApiError, apiErrorFromNonsense } from '../http/api-error.ts';
 import { mapBounded } from './map-bounded.ts';
@@ -61,15 +62,46 @@ export async function openApiMarks(client: RestClient, signal?: AbortSignal): Pr
   return new Map(
     Object.entries(index).flatMap(([key, entry]) => {
       const url = textOr(record(entry)?.['serverRelativeURL']);
-      const hash = new URLSearchParams(url.split('?')[1] ?? '').get('hash');
+      const hash = announcedHash(url);
       return hash === null ? [] : [[key.replace(/^apis?\//, ''), hash]];
     }),
   );
 }
 
+/** Where a document is. */
+export interface DocumentPlace {
+  readonly form: OpenApiSource['form'];
+  /** Of the request, below the server's base path. */
+  readonly path: string;
+  /** Of the content, if the path has it: a document at the same path is the same. */
+  readonly hash: string | null;
+}
+
+/** The `paths` of a server's v3 index. They name its documents. Null for a server that has v2 only. */
+export type OpenApiIndex = Readonly<Record<string, unknown>> | null;
+
+/** Throws when the server cannot be reached. */
+export async function openApiIndex(
+  client: RestClient<RequestSender>,
+  signal: AbortSignal | undefined,
+): Promise<OpenApiIndex> {
+  return (await readIndex(client, signal)) ?? null;
+}
+
+/** Where the schemas of a group version are. Without v3, it is the one document of v2. Null if the server has none of this group version. */
+export function documentPlace(
+  client: RestClient<RequestSender>,
+  index: OpenApiIndex,
+  groupVersion: string,
+): DocumentPlace | null {
+  if (index === null) return { form: 'v2', path: '/openapi/v2', hash: null };
+  const path = documentPath(client, index, groupVersion);
+  return path === undefined ? null : { form: 'v3', path, hash: announcedHash(path) };
+}
+
 /** The `paths` of the v3 index; undefined when the server does not serve it. */
 async function readIndex(
-  client: RestClient,
+  client: RestClient<RequestSender>,
   signal: AbortSignal | undefined,
 ): Promise<Record<string, unknown> | undefined> {
   try {
@@ -90,9 +122,7 @@ async function fetchV3(
   const documents = new Map<string, OpenApiDocument>();
   const failures: { groupVersion: string; message: string }[] = [];
   await mapBounded([...new Set(groupVersions)], parallel, async (groupVersion) => {
-    const key = groupVersion.includes('/') ? `apis/${groupVersion}` : `api/${groupVersion}`;
-    const url = text(record(index[key])?.['serverRelativeURL']);
-    const path = url === undefined ? undefined : localPath(client, url);
+    const path = documentPath(client, index, groupVersion);
     // A server may work without a document: this is no failure.
     if (path === undefined) return;
     try {
@@ -111,7 +141,7 @@ async function fetchDocument(
   known: KnownDocuments,
   signal: AbortSignal | undefined,
 ): Promise<OpenApiDocument> {
-  const announced = new URLSearchParams(path.split('?')[1] ?? '').get('hash') ?? undefined;
+  const announced = announcedHash(path) ?? undefined;
   const held = announced === undefined ? undefined : known.get(announced);
   if (announced !== undefined && held !== undefined) return { hash: announced, schemas: held };
   const body = await client.text(path, { signal, headersTimeoutMs: patienceMs, bodyTimeoutMs: patienceMs });
@@ -138,8 +168,23 @@ async function fetchV2(
   return { form: 'v2', documents: new Map([['*', { hash, schemas }]]), failures: [] };
 }
 
+/** The path of the document of a group version in the v3 index; undefined without one. */
+function documentPath(
+  client: RestClient<RequestSender>,
+  index: Readonly<Record<string, unknown>>,
+  groupVersion: string,
+): string | undefined {
+  const key = groupVersion.includes('/') ? `apis/${groupVersion}` : `api/${groupVersion}`;
+  const url = text(record(index[key])?.['serverRelativeURL']);
+  return url === undefined ? undefined : localPath(client, url);
+}
+
+function announcedHash(path: string): string | null {
+  return new URLSearchParams(path.split('?')[1] ?? '').get('hash');
+}
+
 /** The path of a document below the connection's base path; undefined for a URL of another server. */
-function localPath(client: RestClient, url: string): string | undefined {
+function localPath(client: RestClient<RequestSender>, url: string): string | undefined {
   if (!url.startsWith('/') || url.startsWith('//')) return undefined;
   const base = new URL(client.connection.server).pathname.replace(/\/+$/, '');
   return base !== '' && url.startsWith(`${base}/`) ? url.slice(base.length) : url;

@@ -269,3 +269,9 @@ function oneLine(text: string, limit: number): string {
 function one(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
+
+/** For `catch`: null if the API server answered 404, the error otherwise. */
+export function nullIfAbsent(error: unknown): null {
+  if (error instanceof ApiError && error.httpStatus === 404) return null;
+  throw error;
+}

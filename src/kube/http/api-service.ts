@@ -9,8 +9,14 @@ export function apiServiceOf(what: string): string | null {
   return group === undefined || version === undefined ? null : apiServiceName(group, version);
 }
 
+/** Such as `v1beta1.metrics.k8s.io`. */
 export function apiServiceName(group: string, version: string): string {
   return `${version}.${group}`;
+}
+
+/** The path of the APIService with this name. */
+export function apiServicePath(name: string): string {
+  return `/apis/apiregistration.k8s.io/v1/apiservices/${name}`;
 }
 
 /** What to look at if the server behind an APIService may be ill. Has no full stop. */

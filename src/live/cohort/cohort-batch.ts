@@ -9,7 +9,7 @@ import type { HealthRules } from '../../catalog/health/declared-health.ts';
 import { clustersIn, type Filter } from '../../query/plan/filter.ts';
 import type { FeedChange } from '../log/feed-change.ts';
 import { fold } from '../log/fold.ts';
-import { countDelta, type LiveChange, liveChange } from '../log/live-change.ts';
+import { countDelta, type LiveChange, liveChanges, type ShownParts } from '../log/live-change.ts';
 import { encodeLiveCursor } from '../log/live-cursor.ts';
 
 export interface LiveMessage {
@@ -31,6 +31,8 @@ export interface CohortRows {
   readonly filter: Filter;
   /** The rows that the callers may see. */
   readonly scope: Scope;
+  /** A MODIFIED without a difference in these parts is left out. */
+  readonly shown?: ShownParts | undefined;
 }
 
 export type CohortBatch =
@@ -73,7 +75,7 @@ export class CohortMessage {
 
 /** @param changes all changes of the kind up to `upTo` */
 export function cohortBatch(
-  { key, health, filter, scope }: CohortRows,
+  { key, health, filter, scope, shown }: CohortRows,
   epoch: string,
   changes: readonly FeedChange[],
   upTo: number,
@@ -82,15 +84,10 @@ export function cohortBatch(
   // A RESET of another cluster does not concern the client.
   const found = clusters === null ? changes : changes.filter(({ logged }) => clusters.includes(logged.cluster));
   if (!found.every((change) => change.continues)) return { kind: 'gap' };
-  const messages = fold({ key, health }, found, upTo, { filter, scope }).map(
-    (folded) =>
-      new CohortMessage(
-        folded.changes.map((change) => liveChange(change, health)),
-        epoch,
-        folded.upTo,
-        scope,
-      ),
-  );
+  const messages = fold({ key, health }, found, upTo, { filter, scope }).flatMap((folded) => {
+    const shownChanges = liveChanges(folded.changes, { health, shown });
+    return shownChanges.length === 0 ? [] : [new CohortMessage(shownChanges, epoch, folded.upTo, scope)];
+  });
   return { kind: 'messages', messages, upTo };
 }
 

@@ -161,7 +161,7 @@ export class Cohorts {
 
   /** Adds a live list to its cohort. Each call needs one `leave`. */
   join(kindId: number, rows: CohortRows): Cohort {
-    const id = `${kindId} ${rows.key} ${digestOf(rows)} ${scopeText(rows.scope)}`;
+    const id = `${kindId} ${rows.key} ${digestOf(rows)} ${rows.shown?.id ?? ''} ${scopeText(rows.scope)}`;
     const cohort = this.#byId.get(id) ?? new Cohort(kindId, rows, id);
     cohort.members += 1;
     if (cohort.members > 1) return cohort;

@@ -39,14 +39,14 @@ import { pushingOf } from './push-groups.ts';
 
 /** Runs until the signal aborts, the feed closes or `check` throws. */
 export async function* liveList(feed: ChangeFeed, given: LiveRequest): Messages<void> {
-  const { filter, projection } = given;
+  const { filter, projection, shown } = given;
   const clusters = clustersIn(filter);
   const request = { ...given, rights: rightsInClusters(given.rights, clusters) };
   const run: Run = {
     feed,
     request,
     whole: given.rights,
-    joined: new JoinedCohort(feed, { key: given.kind.key, health: given.kind.health, filter }),
+    joined: new JoinedCohort(feed, { key: given.kind.key, health: given.kind.health, filter, shown }),
     question: digest({ filter, projection }, 'meant'),
   };
   try {
@@ -139,16 +139,16 @@ async function* afterGap(run: Run, epoch: string): Messages<LivePosition | null>
 /** Sends what the caller's changed rights add and remove. Null when the list was stopped. */
 async function* changedRights(run: Run, position: LivePosition, after: Scopes): Messages<LivePosition | null> {
   const { feed, request } = run;
-  const { kind, filter, projection, rights } = request;
+  const { kind, filter, projection, shown, rights } = request;
   const before = position.visible;
   const visible = after.of(kind.key, 'watch');
   const { epoch, sequence, kindId } = position;
-  const key = [kindId, epoch, sequence, scopeMark(before), scopeMark(visible), run.question].join();
+  const key = [kindId, epoch, sequence, scopeMark(before), scopeMark(visible), run.question, shown?.id].join();
   const move = await orStopped(
     run,
     feed.shared(key, () =>
       feed.lease((lease) =>
-        moveScope(lease, { kind, filter, projection }, position, { before, after }, () => request.now()),
+        moveScope(lease, { kind, filter, projection, shown }, position, { before, after }, () => request.now()),
       ),
     ),
   );

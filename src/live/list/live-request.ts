@@ -5,6 +5,7 @@ import type { Filter } from '../../query/plan/filter.ts';
 import type { PlannedKind, Projection } from '../../query/plan/plan.ts';
 import type { LiveMessage } from '../cohort/cohort-batch.ts';
 import type { PushReceiver } from '../cohort/cohorts.ts';
+import type { ShownParts } from '../log/live-change.ts';
 import type { LiveCursor } from '../log/live-cursor.ts';
 
 export type { LiveMessage } from '../cohort/cohort-batch.ts';
@@ -36,6 +37,8 @@ export interface LiveRequest {
   readonly clusters: readonly string[] | null;
   readonly start: LiveStart;
   readonly projection: Projection;
+  /** A MODIFIED without a difference in these parts is left out. Absent: none is left out. */
+  readonly shown?: ShownParts | undefined;
   readonly signal: AbortSignal;
   /** The most objects in one SNAPSHOT message. */
   readonly chunk: number;

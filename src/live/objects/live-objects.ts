@@ -54,10 +54,10 @@ const heartbeatMs = 5000;
 
 /** Runs until the signal aborts, the feed closes or `check` throws. */
 export async function* liveObjects(feed: ChangeFeed, given: LiveObjectsRequest): Messages<void> {
-  const { filter, projection } = given;
+  const { filter, projection, shown } = given;
   const rights = rightsInClusters(given.rights, clustersIn(filter));
   const kinds = given.kinds.map(({ kind, clusters, isOptional }) => [kind.key, clusters, isOptional]);
-  const question = digest({ kinds, filter, projection }, 'meant');
+  const question = digest({ kinds, filter, projection, shown: shown?.id }, 'meant');
   const run: Run = { feed, request: { ...given, rights }, whole: given.rights, question, lastPull: null };
   const waits = new Waits(run);
   try {
@@ -131,7 +131,7 @@ class Waits {
     this.#standing = new StandingWaits(request.signal);
     // First in, then out: the feed forgets a kind without subscribers.
     this.#members = followed(request, visibleKinds).map(({ kind, kindId, scope }) =>
-      feed.join(kindId, { key: kind.key, health: kind.health, filter: request.filter, scope }),
+      feed.join(kindId, { key: kind.key, health: kind.health, filter: request.filter, shown: request.shown, scope }),
     );
     for (const member of before) member.leave();
     this.#visibleKinds = visibleKinds;

@@ -19,7 +19,7 @@ import type { Lease } from '../../store/types/lease.ts';
 import type { LiveRequest } from '../list/live-request.ts';
 import { FeedChange } from '../log/feed-change.ts';
 import { fold } from '../log/fold.ts';
-import { addedRow, countDelta, type LiveChange, liveChange } from '../log/live-change.ts';
+import { addedRow, countDelta, type LiveChange, liveChanges } from '../log/live-change.ts';
 import { type CursorMarks, cursorMarks } from '../log/live-cursor.ts';
 import { moveScope } from '../snapshot/scope-move.ts';
 
@@ -155,7 +155,7 @@ async function readKinds(
  */
 function foldKinds(
   read: readonly ReadKind[],
-  { filter }: LiveObjectsRequest,
+  { filter, shown }: LiveObjectsRequest,
   { empty }: ObjectsPosition,
   { upTo, revision }: { readonly upTo: number; readonly revision: number },
 ): { readonly changes: readonly LiveChange[]; readonly joining: readonly Followed[]; readonly upTo: number } | 'gap' {
@@ -175,7 +175,7 @@ function foldKinds(
       const [first, second] = fold(of.kind, some, end, { filter, scope: of.scope });
       if (first === undefined) continue;
       if (second !== undefined) earlier = Math.min(earlier, first.upTo);
-      changes.push(...first.changes.map((change) => liveChange(change, of.kind.health)));
+      changes.push(...liveChanges(first.changes, { health: of.kind.health, shown }));
     }
     if (earlier === end) return { changes, joining, upTo: end };
     end = earlier;
@@ -199,7 +199,7 @@ async function othersNow(
     readonly isWhole: boolean;
   },
 ): Promise<readonly LiveChange[] | 'gap'> {
-  const { kinds, filter, projection } = request;
+  const { kinds, filter, projection, shown } = request;
   const scopeBefore = (key: string): Scope => before.visible.get(key) ?? noRows;
   const moving =
     visibleKinds === before
@@ -215,7 +215,7 @@ async function othersNow(
   for (const { kind } of moving) {
     const place = { epoch, sequence, kindId: must(visibleKinds.kindIds.get(kind.key), 'the id of a kind') };
     const scope = { before: scopeBefore(kind.key), after: scopes };
-    const move = await moveScope(lease, { kind, filter, projection }, place, scope, () => request.now());
+    const move = await moveScope(lease, { kind, filter, projection, shown }, place, scope, () => request.now());
     if (move === 'gap') return 'gap';
     changes.push(...move.changes);
   }
@@ -230,7 +230,7 @@ async function matchesNow(
   { filter, projection, now }: LiveObjectsRequest,
 ): Promise<readonly LiveChange[] | 'gap'> {
   const view = await readView(lease, scopes);
-  const found = await matchingObjects(lease, view, kind, filter, mostJoining + 1);
+  const found = await matchingObjects(lease, view, kind, filter, { limit: mostJoining + 1 });
   if (found.length > mostJoining) return 'gap';
   const identities = found.map(({ identity }) => identity);
   const rows = await fetchObjects(lease, view, identities, projection, 'watch');

@@ -161,6 +161,18 @@ describe('a cohort', () => {
     expect(textOf(await error)).toBe('TIMEOUT');
   });
 
+  test('repeats a first result that is nothing but a passing error soon, however long its read took', async () => {
+    const { clock, join } = await world();
+    const { cohort, member, next } = join(widgets);
+    const cut = { state: null, lists: [], scopesId: cohort.scopesId, isOwn: false, milliseconds: 30_000 };
+    cohort.accept({ ...cut, result: 'TIMEOUT', digest: 'cut', isPassing: true, rest: 5000 });
+    member.digest = 'cut';
+    const waiting = next();
+    await expect.poll(() => clock.sleepers).toBe(1);
+    await clock.advance(1000);
+    expect(textOf(await waiting)).toBe(`${widgets} 1`);
+  });
+
   test('rests for twenty times a run, but for at most half a minute', async () => {
     for (const [milliseconds, rest] of [
       [50, 1000],

@@ -163,8 +163,10 @@ export class QueryCohort<R> implements Touched {
     if (run.scopesId !== this.scopesId) return;
     const known = this.#newest?.state ?? null;
     if (this.#newest !== null && !(known !== null && run.state !== null && isNewer(run.state, known))) return;
-    this.#began = this.#parts.monotonic() - run.milliseconds;
-    this.#take(run);
+    // The member has no other result. How long a read took before it was cut says nothing about the next one.
+    const taken = run.isPassing ? { ...run, milliseconds: 0, rest: restAfterPassing } : run;
+    this.#began = this.#parts.monotonic() - taken.milliseconds;
+    this.#take(taken);
   }
 
   /** The next result with another digest than the member has. Rejects if a run fails as a whole. */

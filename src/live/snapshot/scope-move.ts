@@ -17,7 +17,14 @@ import { readChanges, readLogFloor } from '../../store/read/changes.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { FeedChange } from '../log/feed-change.ts';
 import { type FoldedChange, fold } from '../log/fold.ts';
-import { addedRow, countDelta, hiddenObject, type LiveChange, liveChange } from '../log/live-change.ts';
+import {
+  addedRow,
+  countDelta,
+  hiddenObject,
+  type LiveChange,
+  liveChanges,
+  type ShownParts,
+} from '../log/live-change.ts';
 import type { LiveCursor } from '../log/live-cursor.ts';
 
 /** More changed objects are sent as a new snapshot. */
@@ -30,6 +37,7 @@ interface Followed {
   readonly kind: PlannedKind;
   readonly filter: Filter;
   readonly projection: Projection;
+  readonly shown?: ShownParts | undefined;
 }
 
 /** What one message must bring. Every client with this position, filter and scopes gets the same objects. */
@@ -47,7 +55,7 @@ interface ScopeMove {
  */
 export async function moveScope(
   lease: Lease,
-  { kind, filter, projection }: Followed,
+  { kind, filter, projection, shown }: Followed,
   place: LiveCursor & { readonly kindId: number },
   { before, after }: { readonly before: Scope; readonly after: Scopes },
   now: () => number,
@@ -67,7 +75,7 @@ export async function moveScope(
   const changed = new Set(logged.map(({ objectId }) => objectId));
   const unchanged = async (scopes: Scopes, other: Scope): Promise<readonly MatchedObject[] | null> => {
     const view = await readView(lease, scopes);
-    const found = await matchingObjects(lease, view, kind, filter, mostCompared + 1);
+    const found = await matchingObjects(lease, view, kind, filter, { limit: mostCompared + 1 });
     if (found.length > mostCompared) return null;
     return found.filter(({ objectId, identity }) => !changed.has(objectId) && !isVisible(other, identity));
   };
@@ -81,7 +89,10 @@ export async function moveScope(
   const isHidden = ({ reason }: FoldedChange): boolean => reason === 'NO_LONGER_VISIBLE';
   const hidden = [...removed, ...folded.filter(isHidden)].map(({ identity }) => identity);
   const all = [
-    ...folded.filter((change) => !isHidden(change)).map((change) => liveChange(change, kind.health)),
+    ...liveChanges(
+      folded.filter((change) => !isHidden(change)),
+      { health: kind.health, shown },
+    ),
     ...inOrder(hidden).map((identity) => hiddenObject(identity, at)),
     ...rows.flatMap((row) => (row === null ? [] : addedRow(row, at))),
   ];

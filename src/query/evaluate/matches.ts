@@ -12,7 +12,7 @@ import { identityIn, type Path, pathOf } from '../../catalog/tree/path.ts';
 import { compareValues } from '../../catalog/values/compare-values.ts';
 import { meetsRequirement } from '../../catalog/values/label-requirement.ts';
 import { patternMatches } from '../../catalog/values/pattern.ts';
-import { compareKeys, foldCase, type OrderKey, orderKey } from '../../catalog/values/values.ts';
+import { compareKeys, foldCase, hasTextKey, type OrderKey, orderKey, scalarText } from '../../catalog/values/values.ts';
 import type { CompareOperator, Filter, Identity, LabelRequirement, LeafPath } from '../plan/filter.ts';
 import type { Hop } from '../plan/hop.ts';
 import { encodeObjectId } from '../plan/object-id.ts';
@@ -76,7 +76,7 @@ function holds(filter: Filter, object: MatchedObjectLike, value: unknown, relate
       return compares(compared, relatedTo(hop, object).length);
     }
     case 'labels':
-      return filter.requirements.every((requirement) => meets(requirement, object.body));
+      return filter.requirements.every((requirement) => meets(requirement, value));
     case 'search': {
       const text = searchText(object.body, filter.paths);
       return filter.terms.every((term) => text.includes(term));
@@ -159,7 +159,7 @@ function test(operator: Exclude<CompareOperator, 'matches'>, type: LeafType, lef
 /** Does `ignoreCase` apply? It applies to equality and text operators, on leaf types whose key holds the text itself. */
 export function foldable(type: LeafType, operator: CompareOperator): boolean {
   const ranges = operator === 'lt' || operator === 'lte' || operator === 'gt' || operator === 'gte';
-  return !ranges && (type === 'String' || type === 'IntOrString' || type === 'JSON');
+  return !ranges && hasTextKey(type);
 }
 
 const labelsPath = {
@@ -167,9 +167,9 @@ const labelsPath = {
   steps: ['metadata', 'labels'].map((name) => ({ kind: 'field' as const, name })),
 };
 
-/** A label is an entry of metadata.labels whose value is a string. Lone surrogates count as U+FFFD, as in the label table. */
+/** A label is an entry of metadata.labels that a String shows. Lone surrogates count as U+FFFD, as in the label table. */
 function meets(requirement: LabelRequirement, body: unknown): boolean {
   const label = valueAt(body, { steps: [...labelsPath.steps, { kind: 'key', key: requirement.key }] });
   const values = requirement.values.map((value) => value.toWellFormed());
-  return meetsRequirement({ ...requirement, values }, typeof label === 'string' ? label.toWellFormed() : null);
+  return meetsRequirement({ ...requirement, values }, scalarText(label)?.toWellFormed() ?? null);
 }

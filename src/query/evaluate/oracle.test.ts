@@ -12,7 +12,7 @@ import { healthStatuses } from '../../catalog/health/health-status.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { type Path, parsePath, pathOf } from '../../catalog/tree/path.ts';
 import { rawJson } from '../../catalog/values/raw-json.ts';
-import { parseExact } from '../../catalog/values/values.ts';
+import { hasTextKey, parseExact } from '../../catalog/values/values.ts';
 import type { CompareOperator, Filter, Identity } from '../plan/filter.ts';
 import type { ListPlan, ListResult, OrderTerm, Page } from '../plan/plan.ts';
 import { countMatches } from '../read/count.ts';
@@ -275,12 +275,14 @@ const orderBy: fc.Arbitrary<OrderTerm[]> = fc.array(
       direction: fc.constantFrom('ASC' as const, 'DESC' as const),
       nulls: fc.constantFrom('FIRST' as const, 'LAST' as const),
       natural: fc.boolean(),
+      ignoreCase: fc.boolean(),
     })
-    .map(({ leaf, direction, nulls, natural }) => ({
+    .map(({ leaf, direction, nulls, natural, ignoreCase }) => ({
       ...leaf,
       direction,
       nulls,
-      ...(natural && leaf.type === 'String' ? { natural: true as const } : {}),
+      ...(natural && hasTextKey(leaf.type) ? { natural: true as const } : {}),
+      ...(ignoreCase && hasTextKey(leaf.type) ? { ignoreCase: true as const } : {}),
     })),
   { maxLength: 3 },
 );
@@ -295,6 +297,11 @@ const question = fc.record({
     [plainKey, promotedKey],
   ),
   backward: fc.boolean(),
+  /** Two places in the list, from 0 to 1; null for no cursor. */
+  ends: fc.tuple(
+    fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+    fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+  ),
 });
 
 type Body = typeof body extends fc.Arbitrary<infer T> ? T : never;
@@ -350,6 +357,33 @@ async function walk(
   }
 }
 
+/** The page between two places of the list is the one that Relay's EdgesToReturn gives. */
+async function checkWindow(
+  store: TestStore,
+  plan: Omit<ListPlan, 'page'>,
+  { limit, backward, ends }: { limit: number; backward: boolean; ends: readonly (number | null)[] },
+): Promise<void> {
+  const page = (given: Page): Promise<ListResult> =>
+    store.read((lease, view) => listPage(lease, view, { ...plan, page: given }));
+  const { rows } = await page({ direction: 'forward', limit: 10_000, after: null });
+  if (rows.length === 0) return;
+  const at = ends.map((end) => (end === null ? null : Math.min(rows.length - 1, Math.floor(end * rows.length))));
+  const [from = null, to = null] = at;
+  const between = rows.slice(from === null ? 0 : from + 1, to ?? rows.length).map(show);
+  const cursor = (index: number | null): string | null => (index === null ? null : (rows[index]?.cursor ?? null));
+  const [after, before] = [cursor(from), cursor(to)];
+  const found = await page(
+    backward
+      ? { direction: 'backward', limit, before, ...(after === null ? {} : { after }) }
+      : { direction: 'forward', limit, after, ...(before === null ? {} : { before, isSized: true }) },
+  );
+  const asked = `${JSON.stringify(plan.filter)} by ${JSON.stringify(plan.orderBy)}, ${limit} of ${from} to ${to}`;
+  expect(found.rows.map(show), asked).toEqual(backward ? between.slice(-limit) : between.slice(0, limit));
+  const more = between.length > limit;
+  expect(found.hasPreviousPage, asked).toBe(backward ? more : from !== null);
+  expect(found.hasNextPage, asked).toBe(backward ? to !== null : more);
+}
+
 function show({ cluster, key, namespace, name }: Identity): string {
   return JSON.stringify([cluster, key, namespace, name]);
 }
@@ -375,7 +409,7 @@ test('SQL gives what the evaluator gives', { timeout: 120_000 }, async () => {
         const unpublished = textOf({ ...template, cluster: 'north' }, `uid-${uid++}`);
         store.writer.replace(store.handle(key, 'north')).put([{ text: unpublished }]);
       }
-      for (const { filter, orderBy, limit, kinds, backward } of questions) {
+      for (const { filter, orderBy, limit, kinds, backward, ends } of questions) {
         const plan = {
           kinds: kinds.map(plannedKind),
           filter,
@@ -393,6 +427,7 @@ test('SQL gives what the evaluator gives', { timeout: 120_000 }, async () => {
         }
         const asked = `${JSON.stringify(filter)} by ${JSON.stringify(orderBy)}, ${limit} ${backward ? 'back' : 'on'}`;
         expect(await walk(store, plan, limit, backward), asked).toEqual(expected);
+        await checkWindow(store, plan, { limit, backward, ends });
         await store.read(async (lease, view) => {
           expect(await countMatches(lease, view, plan, null, boundless())).toBe(expected.length);
           expect(await countMatches(lease, view, plan, 3, boundless())).toBe(Math.min(3, expected.length));

@@ -21,6 +21,8 @@ interface WantedChanges {
   readonly namespaces: readonly string[] | null;
   /** Null for all. */
   readonly clusters: readonly string[] | null;
+  /** Only objects with these uids; absent for all. */
+  readonly uids?: readonly string[];
   /** Milliseconds since the epoch: not before `since`, and not after `until`. */
   readonly since: number;
   readonly until: number;
@@ -31,7 +33,7 @@ interface WantedChanges {
 
 /** The entries of several kinds that the caller may see, as sequence numbers, newest first. */
 export async function changesOfKinds(lease: Lease, view: View, wanted: WantedChanges): Promise<readonly number[]> {
-  const { keys, namespaces, clusters, since, until, limit } = wanted;
+  const { keys, namespaces, clusters, uids, since, until, limit } = wanted;
   const kinds = keys.flatMap((key) => view.get(key) ?? []).filter(({ visible }) => visible.rows !== 'none');
   if (kinds.length === 0 || limit === 0) return [];
   const [bounds] = await lease.all(
@@ -46,6 +48,7 @@ export async function changesOfKinds(lease: Lease, view: View, wanted: WantedCha
       scopeSql(group[0]?.visible as Scope, raw('c')),
       ...(namespaces === null ? [] : [isIn(raw('+c.namespace'), namespaces)]),
       ...(clusters === null ? [] : [isIn(raw('+c.cluster'), clusters)]),
+      ...(uids === undefined ? [] : [isIn(raw('c.uid'), uids)]),
     ];
     const kindIds = JSON.stringify(group.map(({ kindId }) => kindId));
     const rows = await lease.all(newestOfEach(kindIds, all(conditions), limit));
@@ -62,7 +65,8 @@ function newestOfEach(kindIds: string, condition: Fragment, limit: number): Frag
       ORDER BY c.seq DESC LIMIT ${BigInt(limit)})) FROM json_each(${kindIds}) AS k`;
 }
 
-const lastReset = raw(`coalesce((SELECT max(r.seq) FROM change AS r INDEXED BY change_reset
+/** The sequence number of the newest RESET of the kind and cluster of `c`. */
+export const lastReset = raw(`coalesce((SELECT max(r.seq) FROM change AS r INDEXED BY change_reset
         WHERE r.type = 'RESET' AND r.kind = c.kind AND r.cluster = c.cluster), 0)`);
 
 /**

@@ -11,34 +11,29 @@ export interface RecordedChange extends LoggedEntry {
   readonly managers: readonly FieldManager[];
 }
 
-/** An entry's managers, and when it was committed. */
-interface Managed {
-  /** JSON of `newestManagers`. */
-  readonly managers: string | null;
-  readonly at: number;
-}
-
 /** By how much the clocks of the API server and of the gateway may differ. */
-const skewMs = 60_000;
-/** Times of managers are whole seconds: a manager that changes an object again so soon may leave the same time. */
-const sameTimeMs = 2000;
+const skewMs = 5000;
 
 /**
- * Who made a change. Managers whose time is newer than before the change did. A manager that changes the object twice in a second has the
- * same time twice. A deletion mark and other changes that no manager records
- * leave all times, and name no manager.
- * @param before the entry before it of the same object; null if the log has none.
+ * Who made a change: managers whose time is newer than before the change. A manager that was not among the newest and has their time is
+ * newer too. A manager that changes the object twice in a second has the same time twice, and the second change names nobody. So do changes
+ * that no manager records: a deletion mark, and a removal of fields. After the removal of all fields of the newest manager, an older
+ * one is the newest.
+ * @param managers of the change
+ * @param known those of the entry before it of the same object
+ * @param at when the change was committed, in milliseconds since the epoch
  */
-function whoChanged(change: Managed, before: Managed | null): readonly FieldManager[] {
-  const managers = readManagers(change.managers);
-  if (before === null || before.managers === null) {
-    return managers.filter(({ time }) => Math.abs(change.at - Date.parse(time)) <= skewMs);
-  }
+function whoChanged(
+  managers: readonly FieldManager[],
+  known: readonly FieldManager[],
+  at: number,
+): readonly FieldManager[] {
+  const [newest] = known;
+  if (newest === undefined) return managers.filter(({ time }) => Math.abs(at - Date.parse(time)) <= skewMs);
   const key = ({ manager, operation, subresource, time }: FieldManager): string =>
     JSON.stringify([manager, operation, subresource, time]);
-  const known = new Set(readManagers(before.managers).map(key));
-  const added = managers.filter((manager) => !known.has(key(manager)));
-  return added.length === 0 && change.at - before.at > sameTimeMs ? [] : added.length === 0 ? managers : added;
+  const keys = new Set(known.map(key));
+  return managers.filter((manager) => Date.parse(manager.time) >= Date.parse(newest.time) && !keys.has(key(manager)));
 }
 
 /**
@@ -50,7 +45,7 @@ export async function recordedChanges(
   seqs: readonly number[],
 ): Promise<ReadonlyMap<number, RecordedChange>> {
   const rows = await lease.all(
-    sql`SELECT c.seq, c.type, c.kind, c.cluster, c.object, c.namespace, c.name, c.uid, c.rv, c.at, c.managers, p.managers, p.at
+    sql`SELECT c.seq, c.type, c.kind, c.cluster, c.object, c.namespace, c.name, c.uid, c.rv, c.at, c.managers, p.managers
       FROM json_each(${JSON.stringify(seqs)}) AS w CROSS JOIN change AS c ON c.seq = w.value
       LEFT JOIN change AS p ON p.seq =
         (SELECT n.seq FROM change AS n INDEXED BY change_object WHERE n.object = c.object AND n.seq < c.seq ORDER BY n.seq DESC LIMIT 1)
@@ -59,12 +54,11 @@ export async function recordedChanges(
   return new Map(
     rows.map((row) => {
       const entry = entryIn(row);
-      const [managers, before, beforeAt] = row.slice(10);
-      const previous = beforeAt === null ? null : { managers: textOrNull(before), at: Number(beforeAt) };
+      const [managers, before] = row.slice(10).map((text) => readManagers(textOrNull(text)));
       const change: RecordedChange = {
         ...entry,
         type: entry.type as RecordedChange['type'],
-        managers: whoChanged({ managers: textOrNull(managers), at: entry.at }, previous),
+        managers: whoChanged(managers ?? [], before ?? [], entry.at),
       };
       return [change.seq, change];
     }),

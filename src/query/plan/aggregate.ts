@@ -12,6 +12,7 @@
  *   nginx 1    redis 1    null 1
  */
 
+import type { ValueCast } from '../../catalog/tree/cast.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import type { Decimal } from '../../catalog/values/decimal.ts';
@@ -26,8 +27,12 @@ import type { PlannedKind } from './plan.ts';
 export interface Leaf {
   readonly path: Path;
   readonly type: LeafType;
+  /** `type` is that of a cast. */
+  readonly cast?: ValueCast;
   /** The leaf is one of a related object. Only for aggregates of one kind, and without lists. */
   readonly through?: Through;
+  /** The path is that of a map, and its keys are the values. Only for groups, of the type String, and without lists. */
+  readonly keys?: true;
 }
 
 export interface Measured extends Leaf {

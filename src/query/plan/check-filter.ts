@@ -22,14 +22,31 @@ const deepestLists = 12;
 
 /** @throws PortolanError QUERY_TOO_COSTLY naming the limit, the size of the filter and the allowed size. */
 export function checkFilter(filter: Filter): void {
-  const size: Size = { conditions: 0, depth: 0, values: 0, related: 0, relatedDepth: 0, lists: 0 };
-  measure(filter, 1, size, { related: 0, lists: 0 });
+  const size = sizeOf(filter);
   refuseBeyond('conditions', size.conditions, mostConditions, 'has', 'conditions');
   refuseBeyond('filterDepth', size.depth, deepestFilter, 'nests', 'levels');
   refuseBeyond('relations', size.related, mostRelated, 'has', 'conditions through relations');
   refuseBeyond('relationDepth', size.relatedDepth, deepestRelated, 'goes through', 'relations, one after another');
   refuseBeyond('listDepth', size.lists, deepestLists, 'looks into', 'lists inside each other');
   refuseBeyond('values', size.values, mostValues, 'names', 'values');
+}
+
+/** Counts the conditions of a filter while it is read: each is looked up in all queried kinds, so reading ends at the limit. */
+export class ConditionCount {
+  #conditions = 0;
+
+  /** Counts a part of the filter, and returns it. @throws PortolanError QUERY_TOO_COSTLY for more conditions than checkFilter allows. */
+  add(part: Filter): Filter {
+    this.#conditions += sizeOf(part).conditions;
+    refuseBeyond('conditions', this.#conditions, mostConditions, 'has at least', 'conditions');
+    return part;
+  }
+}
+
+function sizeOf(filter: Filter): Size {
+  const size: Size = { conditions: 0, depth: 0, values: 0, related: 0, relatedDepth: 0, lists: 0 };
+  measure(filter, 1, size, { related: 0, lists: 0 });
+  return size;
 }
 
 interface Size {

@@ -29,12 +29,33 @@ test('one direction, with a default size', () => {
   expect(checked({}, 10)).toEqual({ direction: 'forward', limit: 10, after: null });
 });
 
+test('two cursors bound the rows, and the page begins at the end that the size names', () => {
+  expect(checked({ after: c, before: c })).toEqual({
+    direction: 'forward',
+    limit: 50,
+    after: c,
+    before: c,
+    isSized: false,
+  });
+  expect(checked({ first: 2, after: c, before: c })).toMatchObject({ direction: 'forward', limit: 2, isSized: true });
+  expect(checked({ first: 2, before: c })).toEqual({
+    direction: 'forward',
+    limit: 2,
+    after: null,
+    before: c,
+    isSized: true,
+  });
+  expect(checked({ last: 2, after: c, before: c })).toEqual({ direction: 'backward', limit: 2, before: c, after: c });
+  expect(checked({ last: 2, after: c })).toEqual({ direction: 'backward', limit: 2, before: null, after: c });
+});
+
 test.each([
   [{ first: 1, last: 1 }, /`first` and `last`/],
   [{ first: 0, last: 0 }, /`first` and `last`/],
-  [{ after: 'a', before: 'b' }, /`after` and `before`/],
-  [{ last: 1, after: 'a' }, /`last` goes with `before`/],
-  [{ first: 1, before: 'a' }, /`first` goes with `after`/],
+  [{ after: 'abc', before: c }, /"abc" is not a cursor/],
+  [{ after: c, before: 'abc' }, /"abc" is not a cursor/],
+  [{ last: 1, after: 'abc' }, /"abc" is not a cursor/],
+  [{ first: 501, after: c, before: c }, /at most 500/],
   [{ first: -1 }, /`first` is -1/],
   [{ last: -5 }, /`last` is -5/],
   [{ first: 1.5 }, /`first` is 1.5/],

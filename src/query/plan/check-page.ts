@@ -1,4 +1,12 @@
-/** Validates Relay's page arguments: one direction and a bounded size. */
+/**
+ * Validates Relay's page arguments: one direction and a bounded size. The rows are those between the cursors, and the page begins at one
+ * end of them (Relay's EdgesToReturn):
+ *
+ *   after A, before B, first 2    [A] c d e [B]   ->   c d
+ *   after A, before B, last 2     [A] c d e [B]   ->   d e
+ *
+ * `before` alone reads backward. Two cursors without `first` and `last` read forward.
+ */
 import { PortolanError } from '../../base/errors.ts';
 import { decodeContent } from './cursor.ts';
 import type { Page } from './plan.ts';
@@ -28,20 +36,18 @@ export function checkPage(args: PageArguments, { maximum }: { readonly maximum: 
   const after = args.after ?? null;
   const before = args.before ?? null;
   if (first !== null && last !== null) throw refuse('`first` and `last` cannot be combined; ask for one of them');
-  if (after !== null && before !== null) throw refuse('`after` and `before` cannot be combined; give one of them');
-  if (last !== null && after !== null) throw refuse('`last` goes with `before`; use `first` with `after`');
-  if (first !== null && before !== null) throw refuse('`first` goes with `after`; use `last` with `before`');
   const offset = args.offset ?? null;
   if (offset !== null) checkOffset(offset, { after, last, before });
-  const backward = last !== null || before !== null;
+  const backward = last !== null || (before !== null && first === null && after === null);
   const name = backward ? 'last' : 'first';
   const limit = (backward ? last : first) ?? Math.min(defaultPageSize, maximum);
   if (!Number.isInteger(limit) || limit < 0) throw refuse(`\`${name}\` is ${limit}; it must be 0 or more`);
   if (limit > maximum) throw refuse(`\`${name}\` is ${limit}; a page has at most ${maximum} objects`);
   // A selection without rows decodes no cursor.
   for (const cursor of [after, before]) if (cursor !== null) decodeContent(cursor);
-  if (backward) return { direction: 'backward', limit, before };
-  const forward = { direction: 'forward', limit, after } as const;
+  if (backward) return { direction: 'backward', limit, before, ...(after === null ? {} : { after }) };
+  const bound = before === null ? {} : { before, isSized: first !== null };
+  const forward = { direction: 'forward', limit, after, ...bound } as const;
   return offset === null || offset === 0 ? forward : { ...forward, offset };
 }
 

@@ -12,7 +12,7 @@ import { type CompareOperator, conjuncts, everything, type Filter, isTextOperato
 /**
  * Compares the value at `path` with `values`. Through `each` steps, one matching element suffices. Text operators compare as
  * String, whatever the leaf's type. The caller has already checked the values against the type.
- * @param relative the values as the caller wrote them, if some are relative to now.
+ * @param more `relative`: the values as the caller wrote them, if some are relative to now; `cast`: `type` is that of this cast
  */
 export function comparison(
   path: Path,
@@ -20,7 +20,7 @@ export function comparison(
   operator: CompareOperator,
   values: readonly unknown[],
   ignoreCase: boolean,
-  relative?: readonly unknown[],
+  more: Pick<Extract<Filter, { kind: 'compare' }>, 'relative' | 'cast'> = {},
 ): Filter {
   const compared = isTextOperator(operator) ? 'String' : type;
   if (identityIn(path) === 'cluster' && !ignoreCase && (operator === 'eq' || operator === 'in')) {
@@ -28,12 +28,18 @@ export function comparison(
   }
   return throughLists(path, (below) => {
     const label = labelOf(below);
-    if (label !== null && !ignoreCase && (operator === 'eq' || operator === 'in')) {
+    if (label !== null && !ignoreCase && more.cast === undefined && (operator === 'eq' || operator === 'in')) {
       return { kind: 'labels', requirements: [{ key: label, operator: 'In', values: values.map(String) }] };
     }
-    const compare = { kind: 'compare', path: below, type: compared, operator, values, ignoreCase } as const;
-    return relative === undefined ? compare : { ...compare, relative };
+    const compare: Filter = { kind: 'compare', path: below, type: compared, operator, values, ignoreCase, ...more };
+    const mayBeOther = compared !== type && (type === 'JSON' || type === 'IntOrString');
+    return mayBeOther ? conjunction([compare, isText(below, type)]) : compare;
   });
+}
+
+/** Only texts: their keys come after those of booleans and numbers. */
+function isText(path: Path, type: LeafType): Filter {
+  return { kind: 'compare', path, type, operator: 'gte', values: [''], ignoreCase: false };
 }
 
 /** Matches objects with a value at `path` that is not null. @param type of the folded value at a path with a fold. */
@@ -55,7 +61,7 @@ function throughLists(path: Path, make: (below: Path) => Filter): Filter {
   return { kind: 'some', path: list, of: throughLists(pathOf(path.steps.slice(each + 1)), make) };
 }
 
-/** The label key of a path `metadata.labels["key"]` of a whole object; null for any other path. */
+/** The label key of a path `metadata.labels["key"]` of an object, or of an element of a list; null for any other path. */
 function labelOf({ steps }: Path): string | null {
   const [metadata, labels, key] = steps as readonly (PathStep | undefined)[];
   if (steps.length !== 3 || metadata?.kind !== 'field' || labels?.kind !== 'field' || key?.kind !== 'key') return null;

@@ -7,6 +7,15 @@ test.each<[string, readonly (readonly [string, string, boolean])[]]>([
   ['a==b', [['a', 'b', false]]],
   ['a!=b', [['a', 'b', true]]],
   ['a=', [['a', '', false]]],
+  ['a=b,', [['a', 'b', false]]],
+  [
+    ',a=b,,c=d',
+    [
+      ['a', 'b', false],
+      ['c', 'd', false],
+    ],
+  ],
+  [',', []],
   [
     ' a.b = c, d!=e',
     [
@@ -19,7 +28,7 @@ test.each<[string, readonly (readonly [string, string, boolean])[]]>([
   expect(parseFieldSelector(text).map(({ path, value, negated }) => [path, value, negated])).toEqual(expected);
 });
 
-test.each(['a', 'a=b,', '=b', 'a=b=c', 'a=\\x', 'a=b\\'])('%j is refused', (text) => {
+test.each(['a', 'a=b, ', '=b', 'a=b=c', 'a=\\x', 'a=b\\'])('%j is refused', (text) => {
   expect(() => parseFieldSelector(text)).toThrow(/The field selector/);
 });
 

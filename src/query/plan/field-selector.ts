@@ -1,7 +1,7 @@
 /**
  * Field selectors as text, in the API server's grammar (`fieldSelector` of a list request):
  *
- *   selector    = [ requirement *( "," requirement ) ]
+ *   selector    = [ requirement ] *( "," [ requirement ] )
  *   requirement = path ( "=" | "==" | "!=" ) value
  *
  * Inside a value, a backslash escapes a comma, an equals sign or a backslash:
@@ -23,7 +23,7 @@ const mostRequirements = 100;
 /** Parses a selector. An empty one has no requirements. @throws PortolanError BAD_USER_INPUT naming the malformed part. */
 export function parseFieldSelector(text: string): readonly FieldRequirement[] {
   if (text.trim() === '') return [];
-  const parts = splitOutsideEscapes(text);
+  const parts = splitOutsideEscapes(text).filter((part) => part !== '');
   if (parts.length > mostRequirements) {
     throw refuse(`has ${parts.length} requirements; at most ${mostRequirements} are allowed`);
   }

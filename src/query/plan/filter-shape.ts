@@ -17,7 +17,7 @@ export function shapeOfFilter(filter: Filter): string {
     case 'not':
       return `not (${shapeOfFilter(filter.of)})`;
     case 'compare':
-      return `${filter.path.text} ${filter.operator}${filter.ignoreCase ? ' ignoreCase' : ''}`.trim();
+      return `${textOfLeaf(filter)} ${filter.operator}${filter.ignoreCase ? ' ignoreCase' : ''}`.trim();
     case 'compareFields': {
       const times = filter.times === null ? '' : `${filter.times} x `;
       return `${filter.left.path.text} ${filter.operator} ${times}${filter.right.path.text}`;
@@ -48,8 +48,9 @@ export function shapeOfFilter(filter: Filter): string {
 export function shapeOfOrder(orderBy: readonly OrderTerm[]): string {
   return orderBy
     .map((term) => {
-      const { direction, natural, rank } = term;
-      return rank === undefined ? `${textOfLeaf(term)} ${direction}${natural === true ? ' natural' : ''}` : 'rank';
+      const { direction, natural, ignoreCase, rank } = term;
+      if (rank !== undefined) return 'rank';
+      return `${textOfLeaf(term)} ${direction}${natural === true ? ' natural' : ''}${ignoreCase === true ? ' ignoreCase' : ''}`;
     })
     .join(', ');
 }

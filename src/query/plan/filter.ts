@@ -7,11 +7,13 @@
  *
  * Example: `spec.nodeName: {ne: "a"}` is { not, of: { compare, path: spec.nodeName, operator: eq, values: ["a"] } }.
  */
+
+import type { ValueCast } from '../../catalog/tree/cast.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { isRolledUp, type Path } from '../../catalog/tree/path.ts';
 import type { ValueOperator } from '../../catalog/values/compare-values.ts';
 import type { LabelRequirement } from '../../catalog/values/label-requirement.ts';
-import type { Hop, HopEnd } from './hop.ts';
+import { anyKind, type Hop, type HopEnd } from './hop.ts';
 
 /** Operators on the text of a value. They apply to strings only, so their comparisons have the type String for every leaf. */
 export const textOperators = ['startsWith', 'endsWith', 'contains', 'matches'] as const;
@@ -54,6 +56,8 @@ export type Filter =
       /** JSON values: several for `in`, otherwise one. Already checked against the type, or by checkPattern. */
       readonly values: readonly unknown[];
       readonly ignoreCase: boolean;
+      /** `type` is that of a cast. */
+      readonly cast?: ValueCast;
       /** The values as the caller wrote them, if they are relative to now. The cursors of a list are bound to these. */
       readonly relative?: readonly unknown[];
     }
@@ -152,6 +156,20 @@ export function hopsIn(filter: Filter): readonly Hop[] {
   }
 }
 
+/** The kinds whose objects the filter asks whether others name them, also behind relations. */
+export function usesIn(filter: Filter): readonly HopEnd[] {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return filter.of.flatMap(usesIn);
+    case 'not':
+    case 'related':
+      return usesIn(filter.of);
+    default:
+      return filter.kind === 'used' ? filter.of : [];
+  }
+}
+
 /** Does the filter depend on objects of any kind? */
 export function dependsOnAnyKind(filter: Filter): boolean {
   switch (filter.kind) {
@@ -159,8 +177,11 @@ export function dependsOnAnyKind(filter: Filter): boolean {
     case 'or':
       return filter.of.some(dependsOnAnyKind);
     case 'not':
-    case 'related':
       return dependsOnAnyKind(filter.of);
+    case 'related':
+      return filter.hop.to.key === anyKind || dependsOnAnyKind(filter.of);
+    case 'relatedCount':
+      return filter.hop.to.key === anyKind;
     default:
       return filter.kind === 'used' || isAboutRollUp(filter);
   }

@@ -8,6 +8,7 @@
 import type { RelationWay } from '../../catalog/relations/described-relation.ts';
 import { isManyfold } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind, KindRelation } from '../../catalog/resources/catalog.ts';
+import type { ValueCast } from '../../catalog/tree/cast.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 
 /** A kind at one end of a hop. */
@@ -18,6 +19,12 @@ export interface HopEnd {
   readonly kind: string;
   readonly namespaced: boolean;
 }
+
+/** The dependency of a read that may find rows of any kind, and the key of `anyEnd`. No resourceKey is equal. */
+export const anyKind = '*';
+
+/** The end of a hop along references that state their kind: objects of each kind that is served. */
+export const anyEnd: HopEnd = Object.freeze({ key: anyKind, group: '', kind: '', namespaced: true });
 
 /** A kind in the clusters where it is synced. */
 export interface SyncedKind extends HopEnd {
@@ -36,13 +43,13 @@ export interface Hop {
   readonly many: boolean;
 }
 
-/** The hop along a relation of the kind `from` to the kind `to`. */
+/** The hop along a relation of the kind `from` to the kind `to`; null for objects of any kind. */
 export function hopOf(
   from: Pick<CatalogKind, 'key' | 'resource'>,
   { name, direction, way, many }: Pick<KindRelation, 'name' | 'direction' | 'way' | 'many'>,
-  to: Pick<CatalogKind, 'key' | 'resource'>,
+  to: Pick<CatalogKind, 'key' | 'resource'> | null,
 ): Hop {
-  return { name, from: hopEnd(from), to: hopEnd(to), direction, way, many };
+  return { name, from: hopEnd(from), to: to === null ? anyEnd : hopEnd(to), direction, way, many };
 }
 
 /** The hop in the other direction. */
@@ -51,8 +58,9 @@ export function reversed(hop: Hop): Hop {
   return { ...hop, from: hop.to, to: hop.from, direction, many: true };
 }
 
-/** Is it a reference at one place that is in no list? It leads to at most one object. */
+/** Is it the namespace, or a reference at one place that is in no list? It leads to at most one object. */
 export function leadsToOne({ direction, way }: Hop): boolean {
+  if (way.by === 'namespace') return direction === 'forward';
   return direction === 'forward' && way.by === 'reference' && way.places.length === 1 && !way.places.some(isManyfold);
 }
 
@@ -79,11 +87,16 @@ export interface Through {
 interface ThroughLeaf {
   /** Relative to the object at the end of `through`. */
   readonly path: Path;
+  readonly cast?: ValueCast;
   readonly through?: Through;
 }
 
-/** The path as callers write it; equal texts name equal values of one kind. */
-export function textOfLeaf({ path, through }: ThroughLeaf): string {
+/** The path as callers write it, with its cast; equal texts name equal values of one kind. */
+export function textOfLeaf({ cast, ...leaf }: ThroughLeaf): string {
+  return cast === undefined ? pathText(leaf) : `${pathText(leaf)} as ${cast}`;
+}
+
+function pathText({ path, through }: Pick<ThroughLeaf, 'path' | 'through'>): string {
   if (through === undefined) return path.text;
   const names = through.hops.map(({ name }) => name).join('.');
   if (through.counted !== null) return `count(${[...(names === '' ? [] : [names]), through.counted.name].join('.')})`;

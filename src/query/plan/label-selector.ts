@@ -2,21 +2,23 @@
  * Label selectors as text, in the API server's grammar (`labelSelector` of a list request):
  *
  *   selector    = [ requirement *( "," requirement ) ]
- *   requirement = [ "!" ] key | key ( "=" | "==" | "!=" ) [ value ] | key ( "in" | "notin" ) "(" [ value ] *( "," [ value ] ) ")"
+ *   requirement = [ "!" ] key | key ( "=" | "==" | "!=" ) [ value ] | key ( ">" | "<" ) integer
+ *               | key ( "in" | "notin" ) "(" [ value ] *( "," [ value ] ) ")"
  *
  * Spaces are allowed between tokens. `in` and `notin` are operators only after a key. `a!=b` and `a notin (b)` match objects
- * without the label. The API server's `>` and `<` are refused: they compare labels as integers, which the selector of an object
- * cannot do.
+ * without the label. `a in ()` is `a in ("")`. `a>1` matches a label that is an integer of 64 bits.
  *
  *   app=web,tier notin (a, b),!old   ->   app In [web], tier NotIn [a, b], old DoesNotExist
  */
 import { PortolanError } from '../../base/errors.ts';
+import { labelNumber } from '../../catalog/values/label-requirement.ts';
 import type { LabelRequirement } from './filter.ts';
 
 /** Far above real use; bounds untrusted input. */
 const mostRequirements = 100;
 
-const token = /\s*(?:(==|=|!=|!|,|\(|\)|>|<)|([^\s=!,()<>]+)|$)/y;
+/** Go knows these blanks only. */
+const token = /[ \t\r\n]*(?:(==|=|!=|!|,|\(|\)|>|<)|([^ \t\r\n=!,()<>]+)|$)/y;
 
 interface Token {
   readonly kind: 'symbol' | 'word' | 'end';
@@ -64,7 +66,9 @@ class Parser {
       return { key, operator: operator.text === 'in' ? 'In' : 'NotIn', values: this.#values() };
     }
     if (operator.text === '>' || operator.text === '<') {
-      this.#refuse('compares a label as a number, which is not supported; use in (…) with the values');
+      this.#next += 1;
+      if (labelNumber(this.#peek().text) === null) this.#refuse(`needs an integer after ${operator.text}`);
+      return { key, operator: operator.text === '>' ? 'Gt' : 'Lt', values: [this.#value()] };
     }
     if (this.#take('=') || this.#take('==')) return { key, operator: 'In', values: [this.#value()] };
     this.#symbol('!=', 'an operator, "," or the end');
@@ -73,7 +77,6 @@ class Parser {
 
   #values(): readonly string[] {
     this.#symbol('(', '"("');
-    if (this.#peek().text === ')') this.#refuse('needs at least one value');
     const values = [this.#value()];
     while (this.#take(',')) values.push(this.#value());
     this.#symbol(')', '"," or ")"');

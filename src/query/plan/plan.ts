@@ -4,6 +4,7 @@
 
 import type { HealthRules } from '../../catalog/health/declared-health.ts';
 import type { Health } from '../../catalog/health/health-status.ts';
+import type { ValueCast } from '../../catalog/tree/cast.ts';
 import type { FieldTree, LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
@@ -18,22 +19,42 @@ export interface OrderTerm {
   readonly through?: Through;
   readonly direction: 'ASC' | 'DESC';
   readonly nulls: 'FIRST' | 'LAST';
-  /** Compare runs of digits as numbers (src/catalog/values/values.ts). Only for the type String. */
+  /** Compare runs of digits as numbers (src/catalog/values/values.ts). Only for types with text keys (hasTextKey). */
   readonly natural?: true;
+  /** Fold the letters A to Z. Only for types whose keys are texts as written (foldable). */
+  readonly ignoreCase?: true;
+  /** `type` is that of a cast. */
+  readonly cast?: ValueCast;
   /** Order by how well the name matches these search terms (searchRank), and ignore `path`. Only with the type Int. */
   readonly rank?: readonly string[];
 }
 
-/** Relay's arguments after validation: exactly one direction. Cursors are opaque texts (cursor.ts). */
+/** Is the term ordered by the key that an index of the leaf holds? */
+export function isOfStoredKey({ natural, ignoreCase, rank, through }: OrderTerm): boolean {
+  return natural !== true && ignoreCase !== true && rank === undefined && through === undefined;
+}
+
+/**
+ * Relay's arguments after validation: exactly one direction. Cursors are opaque texts (cursor.ts). The page begins behind the cursor of its
+ * direction, and ends in front of the other one.
+ */
 export type Page =
   | {
       readonly direction: 'forward';
       readonly limit: number;
       readonly after: string | null;
-      /** Rows of the list that the page skips; only without `after`. */
+      readonly before?: string;
+      /** Did the caller give `first`? Only with `before`. */
+      readonly isSized?: boolean;
+      /** Rows of the list that the page skips; only without `after` and `before`. */
       readonly offset?: number;
     }
-  | { readonly direction: 'backward'; readonly limit: number; readonly before: string | null };
+  | {
+      readonly direction: 'backward';
+      readonly limit: number;
+      readonly before: string | null;
+      readonly after?: string;
+    };
 
 /**
  * The part of the body that is read: 'whole', or a tree of fields. The node `true` takes a field with everything below it.
@@ -81,14 +102,18 @@ export interface ListRow extends ObjectRow {
 }
 
 /**
- * Whether there are pages before and after this one. `found` counts the rows read, at most one more than the page holds, so the
- * answer is exact in the reading direction. In the other direction, there is a page exactly when a cursor was given.
+ * Whether there are pages before and after this one, as Relay's PageInfo says. `found` counts the rows read, at most one more than the page
+ * holds, so the answer is exact in the reading direction. In the other direction, there is a page exactly when a cursor was given.
  */
 export function neighboursOf(page: Page, found: number): Pick<ListResult, 'hasNextPage' | 'hasPreviousPage'> {
   const more = found > page.limit;
   return page.direction === 'backward'
     ? { hasPreviousPage: more, hasNextPage: page.before !== null }
-    : { hasNextPage: more, hasPreviousPage: page.after !== null || (page.offset ?? 0) > 0 };
+    : {
+        // With `first`, the rows between the cursors count alone.
+        hasNextPage: more || page.isSized === false,
+        hasPreviousPage: page.after !== null || (page.offset ?? 0) > 0,
+      };
 }
 
 export interface ListResult {

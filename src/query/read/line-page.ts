@@ -10,23 +10,23 @@ import type { Lease } from '../../store/types/lease.ts';
 import type { PageRequest } from '../../store/types/page-reader.ts';
 import { cursorParts } from '../plan/cursor.ts';
 import { fingerprintOf } from '../plan/fingerprint.ts';
-import type { ListPlan, Position } from '../plan/plan.ts';
+import type { ListPlan } from '../plan/plan.ts';
 import { type ChosenPaths, choosePaths } from '../route/route.ts';
 import type { Route } from '../sql/access-path.ts';
 import { isWide } from '../sql/leaf-key.ts';
 import { linePageStatements } from '../sql/sql-list.ts';
+import type { PagePositions } from '../sql/sql-order.ts';
 import type { KindView } from '../sql/view.ts';
-import { positionOf } from './list.ts';
+import { positionsOf } from './list.ts';
 
 type LinePlan = Omit<ListPlan, 'projection'>;
 
 /** A plan over one kind, with its cursor decoded. */
-export interface LineList {
+export interface LineList extends PagePositions {
   /** resourceKey. */
   readonly key: string;
   readonly plan: LinePlan;
   readonly fingerprint: string;
-  readonly position: Position | null;
 }
 
 /** The parts of a list that its cursors depend on. */
@@ -37,7 +37,7 @@ interface CursorList extends Pick<LineList, 'key' | 'fingerprint'> {
 /** @throws PortolanError BAD_USER_INPUT for a cursor of another list. */
 export function lineList(key: string, plan: LinePlan): LineList {
   const fingerprint = fingerprintOf(plan);
-  return { key, plan, fingerprint, position: positionOf(plan, fingerprint) };
+  return { key, plan, fingerprint, ...positionsOf(plan, fingerprint) };
 }
 
 /** The parts that write a row's cursor into a page template. */
@@ -72,7 +72,7 @@ export function isShort({ plan }: LineList, route: Route): boolean {
  * @param written how the rows are written.
  */
 export function lineRequest(
-  { plan, position }: LineList,
+  { plan, position, until }: LineList,
   kind: KindView,
   route: Route,
   projection: PageProjection,
@@ -81,7 +81,7 @@ export function lineRequest(
   const { filter, orderBy, page } = plan;
   const backward = page.direction === 'backward';
   const limit = page.limit + 1;
-  const list = { kind, filter, orderBy, route, backward, position, limit, counted: true };
+  const list = { kind, filter, orderBy, route, backward, position, until, limit, counted: true };
   return {
     statements: linePageStatements(list, projection, false),
     fullStatements: linePageStatements(list, projection, true),

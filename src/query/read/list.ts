@@ -23,13 +23,13 @@ import {
   neighboursOf,
   type ObjectRow,
   type OrderKeys,
-  type Page,
   type Position,
 } from '../plan/plan.ts';
 import { populatedKinds } from '../route/populated-kinds.ts';
 import { chooseRoute } from '../route/route.ts';
 import { surveyBound } from '../sql/access-path.ts';
 import { type KindList, keyPageStatements, keysIn, pageStatements } from '../sql/sql-list.ts';
+import type { PagePositions } from '../sql/sql-order.ts';
 import type { View } from '../sql/view.ts';
 import { objectRow, objectsById } from './object-rows.ts';
 import { orderSteps } from './order-steps.ts';
@@ -42,7 +42,7 @@ export async function listPage(lease: Lease, view: View, plan: ListPlan): Promis
   const { page } = plan;
   const backward = page.direction === 'backward';
   const fingerprint = fingerprintOf(plan);
-  const position = positionOf(plan, fingerprint);
+  const { position, until } = positionsOf(plan, fingerprint);
   const offset = page.direction === 'forward' ? (page.offset ?? 0) : 0;
   const limit = offset + page.limit + 1;
 
@@ -52,7 +52,7 @@ export async function listPage(lease: Lease, view: View, plan: ListPlan): Promis
     const kind = view.get(key);
     if (kind === undefined) continue;
     const route = await chooseRoute(lease, kind, plan.filter, plan.orderBy, limit);
-    lists.push({ kind, filter: plan.filter, orderBy: plan.orderBy, route, backward, position, limit });
+    lists.push({ kind, filter: plan.filter, orderBy: plan.orderBy, route, backward, position, until, limit });
   }
 
   const [only] = lists;
@@ -67,28 +67,25 @@ export async function listPage(lease: Lease, view: View, plan: ListPlan): Promis
 
 /** For a list whose rows may not be read. @throws PortolanError BAD_USER_INPUT for a cursor of another list. */
 export function checkCursor(plan: Pick<ListPlan, 'kinds' | 'filter' | 'orderBy' | 'page'>): void {
-  if (cursorOf(plan.page) !== null) positionOf(plan, fingerprintOf(plan));
+  const { after, before } = plan.page;
+  if ((after ?? before ?? null) !== null) positionsOf(plan, fingerprintOf(plan));
 }
 
-function cursorOf(page: Page): string | null {
-  return page.direction === 'backward' ? page.before : page.after;
-}
-
-/**
- * The position of the page's cursor; null without a cursor.
- * @throws PortolanError BAD_USER_INPUT for a cursor of another list.
- */
-export function positionOf(
-  { page, orderBy }: Pick<ListPlan, 'page' | 'orderBy'>,
-  fingerprint: string,
-): Position | null {
-  const cursor = cursorOf(page);
-  if (cursor === null) return null;
-  const position = decodeCursor(cursor, fingerprint);
-  if (position.keys.length !== orderBy.length) {
-    throw new PortolanError('BAD_USER_INPUT', 'The cursor does not fit the order of this list; use one that it gave.');
-  }
-  return position;
+/** The positions of the page's cursors. @throws PortolanError BAD_USER_INPUT for a cursor of another list. */
+export function positionsOf({ page, orderBy }: Pick<ListPlan, 'page' | 'orderBy'>, fingerprint: string): PagePositions {
+  const of = (cursor: string | null | undefined): Position | null => {
+    if (cursor === null || cursor === undefined) return null;
+    const position = decodeCursor(cursor, fingerprint);
+    if (position.keys.length !== orderBy.length) {
+      throw new PortolanError(
+        'BAD_USER_INPUT',
+        'The cursor does not fit the order of this list; use one that it gave.',
+      );
+    }
+    return position;
+  };
+  const [after, before] = [of(page.after), of(page.before)];
+  return page.direction === 'backward' ? { position: before, until: after } : { position: after, until: before };
 }
 
 interface Found {
@@ -105,6 +102,8 @@ async function oneKind(lease: Lease, list: KindList, plan: ListPlan): Promise<re
 /** Null for a list that is better read at once. */
 async function byOrderSteps(lease: Lease, list: KindList, plan: ListPlan): Promise<readonly Found[] | null> {
   const { route } = list;
+  // Steps have no end in front of a position.
+  if (list.until !== null) return null;
   if (route.kind !== 'scan' && !(route.kind === 'path' && route.rows > surveyBound)) return null;
   const steps = await orderSteps(lease, list);
   if (steps === null) return null;

@@ -17,7 +17,7 @@ import type { Lease } from '../../store/types/lease.ts';
 import { all, raw, sql } from '../../store/types/sql.ts';
 import { conjunction, negation } from '../plan/comparison.ts';
 import { everything, type Filter, type Identity } from '../plan/filter.ts';
-import { type Hop, leadsToOne, reversed } from '../plan/hop.ts';
+import { anyKind, type Hop, leadsToOne, reversed } from '../plan/hop.ts';
 import type { OrderTerm, Position } from '../plan/plan.ts';
 import { storedTotal } from '../sql/counts.ts';
 import { hopSql } from '../sql/hop-sql.ts';
@@ -101,7 +101,7 @@ export async function orderSteps(lease: Lease, list: SteppedList): Promise<reado
 function singleHop({ through, rank }: OrderTerm): Hop | null {
   if (through === undefined || through.counted !== null || rank !== undefined) return null;
   const [hop, ...more] = through.hops;
-  return hop !== undefined && more.length === 0 && leadsToOne(hop) ? hop : null;
+  return hop !== undefined && more.length === 0 && hop.to.key !== anyKind && leadsToOne(hop) ? hop : null;
 }
 
 interface RelatedValue {

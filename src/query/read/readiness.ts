@@ -42,6 +42,15 @@ export function readinessStatement(keys: readonly string[], clusters?: readonly 
     GROUP BY k.key, r.cluster ORDER BY k.key, r.cluster`;
 }
 
+/** The version of the API server that the tables have reached for a kind; null if it is not known, and where namespaces are ingested apart. */
+export async function reachedVersion(lease: Lease, key: string, cluster: string): Promise<string | null> {
+  const rows = await lease.all(
+    sql`SELECT r.last_rv FROM kind AS k CROSS JOIN resource AS r ON r.kind = k.id WHERE k.key = ${key} AND r.cluster = ${cluster}`,
+  );
+  const [first] = rows;
+  return rows.length === 1 && typeof first?.[0] === 'string' ? first[0] : null;
+}
+
 /** Parses the rows of readinessStatement. */
 export function readinessIn(rows: readonly Row[]): readonly Readiness[] {
   return rows.map(([key, cluster, synced, whole, refusal, related]) => ({

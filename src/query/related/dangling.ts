@@ -3,13 +3,15 @@
  *
  *   targets of synced kinds -> without an object that counts -> their referring objects, in identity order
  *
- * A target counts as missing only in a cluster where its kind is synced and the caller may see all of it.
+ * A target counts as missing only in a cluster where its kind is synced, and only if the caller would see the object. So a caller with
+ * rights in one namespace learns what is missing there. The caller learns nothing about other namespaces.
  */
+import { type ClusterScope, noRows, partIn, type Scope, scopeText } from '../../access/scope.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
+import { all, any, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import { decodeContent, encodeContent, malformed } from '../plan/cursor.ts';
 import type { SyncedKind } from '../plan/hop.ts';
-import { countsOfAny } from '../sql/counts.ts';
+import { countsOfAny, scopeSql } from '../sql/counts.ts';
 import { readyPlaces } from '../sql/hop-sql.ts';
 import { tickAt } from '../sql/tick.ts';
 import type { View } from '../sql/view.ts';
@@ -62,7 +64,7 @@ export async function danglingReferences(lease: Lease, view: View, plan: Danglin
   const places = from.flatMap(({ key, places: texts }) =>
     view.get(key) === undefined ? [] : readyPlaces(view, key, texts).map(BigInt),
   );
-  const conditions = [tickAt('o.id', 256), countsOfAny(view), sql`NOT ${isThere(view)}`];
+  const conditions = [tickAt('o.id', 256), countsOfAny(view), isMissing(view, to)];
   if (namespaces !== null) conditions.push(isIn(raw('o.namespace'), namespaces));
   if (after !== null) conditions.push(behind(after));
   const columns = raw(order.join(', '));
@@ -99,15 +101,53 @@ function behind(after: string): ReturnType<typeof sql> {
 export function checkedKinds(view: View, kinds: readonly SyncedKind[]): Fragment {
   const checked = kinds.flatMap(({ key, group, kind, namespaced, clusters }) => {
     const found = view.get(key);
-    if (found?.isWhole !== true) return [];
-    return clusters.map((cluster) => [group, kind, cluster, found.kindId, namespaced ? 1 : 0]);
+    if (found === undefined) return [];
+    const seen = clusters.filter((cluster) => partIn(found.visible, cluster) !== null);
+    return seen.map((cluster) => [group, kind, cluster, found.kindId, namespaced ? 1 : 0]);
   });
   return sql`SELECT n.id AS named, j.value ->> 2 AS cluster, j.value ->> 3 AS kind, j.value ->> 4 AS namespaced
     FROM json_each(${JSON.stringify(checked)}) AS j CROSS JOIN named_kind AS n ON n.grp = j.value ->> 0 AND n.kind = j.value ->> 1`;
 }
 
-/** The condition that the object exists that the row `t` of `target` names. `m`: a row of `checkedKinds`. */
-export function isThere(view: View): Fragment {
+/**
+ * The condition that no object exists that the row `t` of `target` names, although the caller would see it. `m`: a row of `checkedKinds`.
+ */
+export function isMissing(view: View, kinds: readonly SyncedKind[]): Fragment {
+  return all([wouldSee(view, kinds), sql`NOT ${isThere(view)}`]);
+}
+
+function isThere(view: View): Fragment {
   return sql`EXISTS (SELECT 1 FROM object AS o WHERE o.kind = m.kind AND o.cluster = t.cluster
     AND o.namespace = iif(m.namespaced, t.namespace, '') AND o.name = t.name AND ${countsOfAny(view)})`;
+}
+
+/** The condition that the caller would see the object that `t` names. A target of a cluster-scoped kind may have a namespace in the store. */
+function wouldSee(view: View, kinds: readonly SyncedKind[]): Fragment {
+  const visible = kinds.flatMap(({ key, namespaced }) => {
+    const found = view.get(key);
+    if (found === undefined) return [];
+    return { id: BigInt(found.kindId), scope: namespaced ? found.visible : withoutNamespaces(found.visible) };
+  });
+  const groups = Map.groupBy(visible, ({ scope }) => scopeText(scope));
+  if (groups.size === 1 && groups.has('all')) return raw('1');
+  return any(
+    [...groups.values()].flatMap((group) => {
+      const [{ scope } = { scope: noRows }] = group;
+      if (scope.rows === 'none') return [];
+      const ids = group.map(({ id }) => id);
+      return all([isIn(raw('m.kind'), ids), scopeSql(scope, raw('t'))]);
+    }),
+  );
+}
+
+/** The part of a scope that shows objects of a cluster-scoped kind. */
+function withoutNamespaces(scope: Scope): Scope {
+  if (scope.rows !== 'some') return scope;
+  const clusters = new Map<string, ClusterScope>();
+  for (const [cluster, part] of scope.clusters) {
+    const names = part === 'all' ? undefined : part.names.get('');
+    if (part === 'all') clusters.set(cluster, part);
+    else if (names !== undefined) clusters.set(cluster, { namespaces: new Set(), names: new Map([['', names]]) });
+  }
+  return clusters.size === 0 ? noRows : { rows: 'some', clusters };
 }

@@ -4,22 +4,41 @@
  *   level 1   the owners of the object, the objects that it owns, and its related objects by each relation of its kind
  *   level 2   the same for each new object of level 1
  *
- * A level needs two statements for owners, and one for each kind of its objects. The graph has at most `mostOfOne` related objects for
+ * A level needs two statements for owners. It needs more for each kind of its objects: one finds the kinds that name them, and one reads the
+ * relations to one kind. Each relation whose references state their kind takes two more. The graph has at most `mostOfOne` related objects for
  * an object and a relation. Without this limit, one Node with a thousand Pods would fill the graph.
  */
 import type { Lease } from '../../store/types/lease.ts';
 import { join, raw, sql } from '../../store/types/sql.ts';
 import type { Row } from '../../store/types/statement.ts';
 import { everything } from '../plan/filter.ts';
-import type { Hop } from '../plan/hop.ts';
+import type { Hop, HopEnd } from '../plan/hop.ts';
+import { fetchObjects } from '../read/fetch.ts';
+import { readyPlaces } from '../sql/hop-sql.ts';
 import type { View } from '../sql/view.ts';
 import { ownedObjects, ownerObjects } from './owners.ts';
+import { identitiesOf, referencesOf } from './references.ts';
 import { parents, relatedIdsSql } from './related-list.ts';
+import { entriesByKind } from './used-by.ts';
 
 /** A hop of the graph, with the name of its relation in the forward direction. */
 export interface GraphHop {
   readonly hop: Hop;
   readonly relation: string;
+}
+
+/** A relation of the graph whose references state their kind. */
+export interface GraphAnyHop {
+  /** placeTexts */
+  readonly places: readonly string[];
+  /** As that of a hop. */
+  readonly many: boolean;
+  readonly relation: string;
+}
+
+export interface GraphHops {
+  readonly hops: readonly GraphHop[];
+  readonly anyHops: readonly GraphAnyHop[];
 }
 
 interface GraphPlan {
@@ -28,7 +47,9 @@ interface GraphPlan {
   /** Objects, the first one included. */
   readonly limit: number;
   /** The hops from objects of a kind (resourceKey). */
-  readonly hopsOf: (key: string) => readonly GraphHop[];
+  readonly hopsOf: (key: string) => GraphHops;
+  /** The kind that a reference states; undefined if it is not served, or not synced. */
+  readonly kindOf: (group: string, kind: string) => HopEnd | undefined;
   /** Whether objects of a kind belong to the graph. */
   readonly includes: (key: string) => boolean;
 }
@@ -94,7 +115,9 @@ interface Step {
 async function stepsFrom(lease: Lease, view: View, level: readonly GraphNode[], plan: GraphPlan): Promise<Step[]> {
   const steps = await ownerSteps(lease, view, level);
   for (const [key, some] of Map.groupBy(level, (node) => node.key)) {
-    steps.push(...(await relationSteps(lease, view, some, plan.hopsOf(key))));
+    const { hops, anyHops } = plan.hopsOf(key);
+    steps.push(...(await relationSteps(lease, view, some, hops)));
+    for (const hop of anyHops) steps.push(...(await anySteps(lease, view, some, hop, plan)));
   }
   return steps;
 }
@@ -128,7 +151,60 @@ async function ownerSteps(lease: Lease, view: View, level: readonly GraphNode[])
   return steps;
 }
 
-/** SELECTs of one statement. SQLite takes 500, and a relation to any kind is one for each kind. */
+function isReferring({ direction, way }: Hop): boolean {
+  return direction === 'reverse' && way.by === 'reference';
+}
+
+/** The ids of the kinds that name one of the objects. The SELECTs of the others would cost more than this statement. */
+async function referringKinds(
+  lease: Lease,
+  view: View,
+  ids: readonly number[],
+  hops: readonly GraphHop[],
+): Promise<ReadonlySet<number>> {
+  const ends = new Map<string, HopEnd>();
+  let of: HopEnd | null = null;
+  for (const { hop } of hops) {
+    if (!isReferring(hop) || hop.way.by !== 'reference' || view.end(hop) === undefined) continue;
+    // A kind may seem to name none only because its objects have not been read yet.
+    readyPlaces(view, hop.to.key, hop.way.places);
+    ends.set(hop.to.key, hop.to);
+    of = hop.from;
+  }
+  if (of === null) return new Set();
+  const entries = await entriesByKind(lease, view, ids, { of, kinds: [...ends.values()] });
+  return new Set(entries.flatMap((some) => [...some]));
+}
+
+/** The steps along a relation whose references state their kind. */
+async function anySteps(
+  lease: Lease,
+  view: View,
+  level: readonly GraphNode[],
+  { places, many, relation }: GraphAnyHop,
+  { kindOf }: GraphPlan,
+): Promise<Step[]> {
+  const [first] = level;
+  const kind = first === undefined ? undefined : view.get(first.key);
+  if (kind === undefined) return [];
+  const ids = level.map(({ id }) => id);
+  const named = (await referencesOf(lease, kind, ids, places)).flatMap((references, at) =>
+    identitiesOf(references, kindOf).map((identity) => ({ from: ids[at] ?? 0, identity })),
+  );
+  const identities = named.map(({ identity }) => identity);
+  const rows = await fetchObjects(lease, view, identities, {}, many ? 'list' : 'get');
+  const counts = new Map<number, number>();
+  return named.flatMap(({ from, identity }, index): readonly Step[] => {
+    const row = rows[index] ?? null;
+    const count = (counts.get(from) ?? 0) + 1;
+    if (row === null || count > mostOfOne + 1) return [];
+    counts.set(from, count);
+    const node = { id: row.objectId, key: identity.key };
+    return [{ edge: { from, to: node.id, relation }, node, isBeyond: count > mostOfOne }];
+  });
+}
+
+/** SELECTs of one statement. SQLite takes 500. */
 const mostSelects = 200;
 
 /** One statement for the hops from objects of one kind. */
@@ -139,9 +215,10 @@ async function relationSteps(
   hops: readonly GraphHop[],
 ): Promise<Step[]> {
   const ids = level.map(({ id }) => id);
+  const referring = await referringKinds(lease, view, ids, hops);
   const selects = hops.flatMap(({ hop }, index) => {
     const kind = view.end(hop);
-    if (kind === undefined) return [];
+    if (kind === undefined || (isReferring(hop) && !referring.has(kind.kindId))) return [];
     const related = relatedIdsSql(kind, { hop, filter: everything, orderBy: [] }, mostOfOne + 1);
     return [
       sql`SELECT ${raw(String(index))} AS hop, j.key AS at, f.key AS nth, f.value AS id FROM ${parents(ids)}

@@ -147,7 +147,7 @@ export async function ownersOf(
 
 /** A page of the owners of one object. @throws PortolanError BAD_USER_INPUT for a cursor that is malformed or of another list. */
 export function pageOfOwners(all: OwnedPage, limit: number, after: string | null): OwnedPage {
-  return pageOfWhole(all, ownersFingerprint, limit, after);
+  return pageOfWhole({ ...all, keys: [] }, { orderBy: [], fingerprint: ownersFingerprint }, limit, after);
 }
 
 const ownersFingerprint = digest({ owners: true });

@@ -5,7 +5,7 @@ import type { SyncedKind } from '../plan/hop.ts';
 import { countsIn } from '../sql/counts.ts';
 import { tickAt } from '../sql/tick.ts';
 import type { View } from '../sql/view.ts';
-import { checkedKinds, isThere } from './dangling.ts';
+import { checkedKinds, isMissing } from './dangling.ts';
 
 interface PlaceCount {
   /** placeText */
@@ -27,7 +27,7 @@ export async function referenceCounts(
   if (kind === undefined) return [];
   const rows = await lease.all(
     sql`WITH m AS MATERIALIZED (${checkedKinds(view, to)})
-      SELECT p.spec, s.cluster, count(*), sum(m.named IS NOT NULL AND NOT ${isThere(view)})
+      SELECT p.spec, s.cluster, count(*), sum(m.named IS NOT NULL AND ${isMissing(view, to)})
       FROM object AS s CROSS JOIN reference AS r ON r.id = s.id CROSS JOIN reference_place AS p ON p.id = r.place
         CROSS JOIN target AS t ON t.id = r.target LEFT JOIN m ON m.named = t.named AND m.cluster = t.cluster
       WHERE ${all([sql`s.kind = ${BigInt(kind.kindId)}`, tickAt('s.id', 256), countsIn(kind, raw('s'))])}

@@ -2,7 +2,8 @@
 import { isReferencePlace } from '../../catalog/relations/place-text.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { isIn, raw, sql } from '../../store/types/sql.ts';
-import type { Hop } from '../plan/hop.ts';
+import type { Identity } from '../plan/filter.ts';
+import type { Hop, HopEnd } from '../plan/hop.ts';
 import { names, readyPlaces } from '../sql/hop-sql.ts';
 import type { KindView, View } from '../sql/view.ts';
 
@@ -16,6 +17,24 @@ export interface StatedReference {
   /** The stated namespace, or that of the referring object; empty for a reference of a cluster-scoped object that states none. */
   readonly namespace: string;
   readonly name: string;
+}
+
+/**
+ * The objects that references name, each once.
+ * @param kindOf the kind that a reference states; undefined: the reference is left out
+ */
+export function identitiesOf(
+  references: readonly StatedReference[],
+  kindOf: (group: string, kind: string) => Pick<HopEnd, 'key' | 'namespaced'> | undefined,
+): readonly Identity[] {
+  const found = new Map<string, Identity>();
+  for (const { cluster, group, kind, namespace, name } of references) {
+    const end = kindOf(group, kind);
+    if (end === undefined) continue;
+    const identity = { cluster, key: end.key, namespace: end.namespaced ? namespace : null, name };
+    found.set(JSON.stringify(identity), identity);
+  }
+  return [...found.values()];
 }
 
 /**

@@ -30,7 +30,7 @@ import { KindTables } from '../sql/kind-tables.ts';
 import { keyColumn, readKey } from '../sql/leaf-key.ts';
 import { objectColumns, objectValues, projectionSql } from '../sql/projection.ts';
 import { filterSql } from '../sql/sql-filter.ts';
-import { behind, keyColumns, orderClause, travelOrder } from '../sql/sql-order.ts';
+import { between, keyColumns, orderClause, travelOrder } from '../sql/sql-order.ts';
 import type { KindView, View } from '../sql/view.ts';
 
 /** Which related objects belong to the list. */
@@ -186,7 +186,7 @@ function idsOf(
   const order = travelOrder(tables, orderBy, false);
   const matching = filterSql(tables, filter);
   const conditions = [where, tables.tick(), tables.counts(), matching];
-  if (position !== null) conditions.push(behind(tables, order, position));
+  conditions.push(...between(tables, order, { position, until: null }));
   const columns = join([sql`${tables.column('id')} AS id`, ...keyColumns(order)], ', ');
   const once = rows === 'repeated' ? sql` GROUP BY ${tables.column('id')}` : raw('');
   const end =

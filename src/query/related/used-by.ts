@@ -92,11 +92,11 @@ export function referringHop({ places, ...to }: UsedByPlan['kinds'][number], of:
 }
 
 /** The ids of the kinds that have entries for each of these objects. */
-async function entriesByKind(
+export async function entriesByKind(
   lease: Lease,
   view: View,
   ids: readonly number[],
-  plan: UsedByPlan,
+  plan: { readonly of: HopEnd; readonly kinds: readonly Pick<HopEnd, 'key'>[] },
 ): Promise<readonly ReadonlySet<number>[]> {
   const found = ids.map(() => new Set<number>());
   const kinds = plan.kinds.flatMap(({ key }) => view.get(key)?.kindId ?? []);

@@ -11,7 +11,7 @@ import { isRolledUp, isThroughLists } from '../../catalog/tree/path.ts';
 import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { conjuncts, type Filter, readsRollUp } from '../plan/filter.ts';
-import type { OrderTerm } from '../plan/plan.ts';
+import { isOfStoredKey, type OrderTerm } from '../plan/plan.ts';
 import { isRange, surveyBound } from '../sql/access-path.ts';
 import { isObjectLeaf } from '../sql/kind-tables.ts';
 import type { KindView } from '../sql/view.ts';
@@ -66,11 +66,10 @@ export function pathNeeds({ kind, filter, orderBy }: PlanNote): readonly PathNee
     needs.set(`${type} ${path.text}`, { path: path.text, type, slot });
   };
   for (const part of conjuncts(filter)) {
-    if (part.kind === 'compare' && isRange(part)) add(part);
+    if (part.kind === 'compare' && part.cast === undefined && isRange(part)) add(part);
   }
   const [first] = orderBy;
-  if (first !== undefined && first.natural !== true && first.rank === undefined && first.through === undefined)
-    add(first);
+  if (first !== undefined && first.cast === undefined && isOfStoredKey(first)) add(first);
   return [...needs.values()];
 }
 

@@ -18,7 +18,7 @@
 
 import type { Lease } from '../../store/types/lease.ts';
 import { clustersIn, conjuncts, type Filter } from '../plan/filter.ts';
-import type { OrderTerm } from '../plan/plan.ts';
+import { isOfStoredKey, type OrderTerm } from '../plan/plan.ts';
 import {
   accessPaths,
   narrowest,
@@ -123,7 +123,7 @@ function routeBy(surveyed: Survey, best: SizedPath | null, request: RouteRequest
 function hasIndex(kind: KindView, orderBy: readonly OrderTerm[]): boolean {
   const [first] = orderBy;
   if (first === undefined) return true;
-  if (first.natural === true || first.rank !== undefined || first.through !== undefined) return false;
+  if (!isOfStoredKey(first)) return false;
   return isCreated(first.path, first.type) || readySlot(kind, first.path, first.type) !== null;
 }
 

@@ -4,7 +4,7 @@ import { everything } from '../plan/filter.ts';
 import { View } from '../sql/view.ts';
 import { scopedFilter } from './scoped-filter.ts';
 
-const layout = { kindId: 7, promotedTable: null, slots: [], places: [] };
+const layout = { kindId: 7, named: 'Widget.example.com', promotedTable: null, slots: [], places: [] };
 
 function namespacesFor(scope: Scope): readonly string[] | null {
   const view = new View(new Map([['pods', layout]]), { id: 'test', of: () => scope });

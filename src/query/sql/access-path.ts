@@ -127,7 +127,8 @@ function relatedPaths(
   rest: Filter,
 ): readonly AccessPath[] {
   const end = hop.from.key === kind.key ? kind.view.end(hop) : undefined;
-  if (end === undefined) return [];
+  // No index leads from the objects of all kinds.
+  if (end === undefined || end.anyAs !== null) return [];
   const all = { on: '', tables: () => new KindTables(end, 'o'), rest: of, onlyIf: isSmall(end) };
   const whole = { ...all, from: (y: KindTables) => y.from(), where: (y: KindTables) => y.isOfKind() };
   const found = accessPaths(end, of);

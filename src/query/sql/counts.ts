@@ -10,7 +10,7 @@
  * (sql-aggregate.ts) takes such ids, or reads a kind of which all rows count. An estimate of rows does not decide an answer.
  */
 
-import type { ClusterScope, Scope } from '../../access/scope.ts';
+import type { Access, ClusterScope, Scope } from '../../access/scope.ts';
 import { isPublishedOfAny } from '../../store/types/published.ts';
 import { all, any, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import type { KindView, View } from './view.ts';
@@ -106,13 +106,13 @@ export function placesSql(
 }
 
 /** The condition that a row of `object` counts, for rows of any kind. @param o the alias of the row. */
-export function countsOfAny(view: View, o = raw('o')): Fragment {
-  return all([isVisibleOfAny(view, o), isPublishedOfAny(o)]);
+export function countsOfAny(view: View, o = raw('o'), access: Access = 'list'): Fragment {
+  return all([isVisibleOfAny(view, o, access), isPublishedOfAny(o)]);
 }
 
 /** The condition that the caller may see a row of `object`, for rows of any kind. Kinds with equal scopes share a condition. */
-function isVisibleOfAny(view: View, o: Fragment): Fragment {
-  const groups = view.scopeGroups();
+function isVisibleOfAny(view: View, o: Fragment, access: Access): Fragment {
+  const groups = view.scopeGroups(access);
   if (groups === null) return raw('1');
   return any(
     groups.flatMap(({ scope, kindIds }) =>

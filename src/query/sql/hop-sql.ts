@@ -5,8 +5,10 @@
  *              reverse   s by its name -> target -> reference_by_target -> x
  *   owner      forward   s -> edge -> object_by_uid -> x
  *              reverse   s -> edge_owner -> x
- *   selector   forward   s -> selector -> object_by_label -> x
+ *   selector   forward   s -> selector -> object_by_label -> x; s -> selector -> x, if the labels are not those of the metadata
  *              reverse   labels of s -> selector -> x
+ *   namespace  forward   s -> x by its name
+ *              reverse   s -> x by its namespace
  *
  * A reverse reference and a forward selector have a second form, the walk. A walk reads the rows of x in identity order and checks each
  * row. If most rows belong to s, a page is soon full, and the walk ends. So it suits an s with many related objects and a small page.
@@ -14,7 +16,9 @@
  * Both ends are in one cluster. The caller adds the condition that rows of x count. A row of x may occur more than once (`rows`).
  */
 import { must } from '../../base/must.ts';
+import { isAbstractKey } from '../../catalog/groups/api-group.ts';
 import { statesNamespace } from '../../catalog/relations/place-text.ts';
+import { parsePath } from '../../catalog/tree/path.ts';
 import { all, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import { type Hop, type HopEnd, leadsToOne } from '../plan/hop.ts';
 import { NotReadyError } from '../plan/not-ready.ts';
@@ -42,6 +46,7 @@ export function hopSql(hop: Hop, s: Fragment, x: KindTables): HopSql {
     case 'reference': {
       const places = placeIds(hop, x.kind.view, way.places);
       if (direction === 'reverse') return toReferrers(hop, places, s, x);
+      if (x.kind.anyAs !== null) return { ...toTargetsOfAny(places, s, x), rows: leadsToOne(hop) ? 'one' : 'repeated' };
       return { ...toTargets(hop, places, s, x), rows: leadsToOne(hop) ? 'one' : 'repeated' };
     }
     case 'owner':
@@ -49,8 +54,11 @@ export function hopSql(hop: Hop, s: Fragment, x: KindTables): HopSql {
     case 'selector': {
       const [place] = placeIds(hop, x.kind.view, [way.place]);
       const id = must(place, 'the place of the selector');
-      return direction === 'forward' ? toSelected(hop, id, s, x) : toSelecting(hop, id, s, x);
+      if (direction === 'reverse') return toSelecting(hop, id, s, x);
+      return way.labels === undefined ? toSelected(hop, id, s, x) : toSelectedOfAll(hop, id, s, x);
     }
+    case 'namespace':
+      return direction === 'forward' ? toNamespace(hop, s, x) : inNamespace(hop, s, x);
   }
 }
 
@@ -66,17 +74,9 @@ export function walkSql(hop: Hop, s: Fragment, x: KindTables): HopSql | null {
     const here = own ? sql`${x.column('namespace')} = ${s}.namespace` : raw('1');
     return { from: x.from(), where: all([inCluster(s, x), here, refers]), rows: 'many' };
   }
-  if (way.by === 'selector' && direction === 'forward') {
+  if (way.by === 'selector' && way.labels === undefined && direction === 'forward') {
     const [place] = placeIds(hop, x.kind.view, [way.place]);
-    const q = x.named('q');
-    const from = sql`selector AS ${q} CROSS JOIN ${x.from()}`;
-    const label = sql`(${q}.key = '' OR ${labelAt(x, q)} = ${q}.value)`;
-    const here = all([
-      selectorOf(q, must(place, 'the place of the selector'), s),
-      inCluster(s, x),
-      ...sameScope(hop, q, x),
-    ]);
-    return { from, where: all([here, label, needsMet(q, x.column('marks'))]), rows: 'many' };
+    return toSelectedOfAll(hop, must(place, 'the place of the selector'), s, x);
   }
   return null;
 }
@@ -92,7 +92,7 @@ export function hopEntries(hop: Hop, s: Fragment, x: KindTables, limit: number):
       ON ${r}.target = ${t}.id AND ${r}.kind = ${BigInt(x.kind.kindId)} AND ${placeIn(x, places)}
       WHERE ${names(t, hop.from, s)} LIMIT ${bound}))`;
   }
-  if (way.by === 'selector' && direction === 'forward') {
+  if (way.by === 'selector' && way.labels === undefined && direction === 'forward') {
     const [place] = placeIds(hop, x.kind.view, [way.place]);
     const [q, l] = [x.named('q'), x.named('l')];
     return sql`(SELECT count(*) FROM (SELECT 1 FROM selector AS ${q} CROSS JOIN object_by_label AS ${l}
@@ -116,6 +116,24 @@ function toTargets({ to }: Hop, places: readonly number[], s: Fragment, x: KindT
         AND ${x.column('namespace')} = ${namespace} AND ${x.column('name')} = ${t}.name`,
     where: all([sql`${r}.id = ${s}.id`, placeIn(x, places)]),
   };
+}
+
+/** As toTargets, for the kind that each reference states. A cluster-scoped object has no namespace, so its scope needs not be known. */
+function toTargetsOfAny(places: readonly number[], s: Fragment, x: KindTables): Omit<HopSql, 'rows'> {
+  const [r, t, n] = [x.named('r'), x.named('t'), x.named('n')];
+  const o = x.objectAlias();
+  return {
+    from: sql`reference AS ${r} CROSS JOIN target AS ${t} ON ${t}.id = ${r}.target
+      CROSS JOIN named_kind AS ${n} ON ${n}.id = ${t}.named
+      CROSS JOIN ${x.from()} ON ${o}.kind = ${kindNamed(x.kind.view, n)} AND ${o}.cluster = ${t}.cluster
+        AND ${o}.namespace IN (${t}.namespace, '') AND ${o}.name = ${t}.name`,
+    where: all([sql`${r}.id = ${s}.id`, placeIn(x, places)]),
+  };
+}
+
+/** The id of the kind that a row of `named_kind` names; null if there is none. The names are any texts of objects, so they are quoted. */
+function kindNamed({ kindIds }: View, n: Fragment): Fragment {
+  return sql`(${kindIds} ->> ('$.' || json_quote(iif(${n}.grp = '', ${n}.kind, ${n}.kind || '.' || ${n}.grp))))`;
 }
 
 function toReferrers({ from }: Hop, places: readonly number[], s: Fragment, x: KindTables): HopSql {
@@ -180,23 +198,67 @@ function toSelected(hop: Hop, place: number, s: Fragment, x: KindTables): HopSql
   };
 }
 
+/** As toSelected, by a look at each object of the kind in the cluster and the namespace. */
+function toSelectedOfAll(hop: Hop, place: number, s: Fragment, x: KindTables): HopSql {
+  const q = x.named('q');
+  const marks = marksOf(hop, x.objectAlias(), x.named('h'));
+  const label = sql`(${q}.key = '' OR (${marks} ->> ('$[0].' || json_quote(${q}.key))) = ${q}.value)`;
+  return {
+    from: sql`selector AS ${q} CROSS JOIN ${x.from()}`,
+    where: all([selectorOf(q, place, s), inCluster(s, x), ...sameScope(hop, q, x), label, needsMet(q, marks)]),
+    rows: 'many',
+  };
+}
+
+/** The marks of a row of the selected kind, with the labels that the selector is about. @param h an unused alias */
+function marksOf({ way }: Hop, row: Fragment, h: Fragment): Fragment {
+  if (way.by !== 'selector' || way.labels === undefined) return sql`${row}.marks`;
+  const path = parsePath(way.labels).steps.map((step) =>
+    step.kind === 'field' ? `.${JSON.stringify(step.name)}` : '',
+  );
+  const labels = `$${path.join('')}`;
+  return sql`json_array(json(coalesce((SELECT ${h}.body -> ${labels} FROM body AS ${h}
+    WHERE ${h}.id = ${row}.id AND json_type(${h}.body, ${labels}) = 'object'), '{}')))`;
+}
+
 function toSelecting(hop: Hop, place: number, s: Fragment, x: KindTables): HopSql {
   const [q, l] = [x.named('q'), x.named('l')];
+  const marks = marksOf(hop, s, x.named('h'));
   // A selector without a pair has the key ''. The labels of no object have it.
-  const labels = sql`json_each(json_set(${s}.marks -> '$[0]', '$.""', '')) AS ${l}`;
+  const labels = sql`json_each(json_set(${marks} -> '$[0]', '$.""', '')) AS ${l}`;
   const namespace = hop.to.namespaced && hop.from.namespaced ? sql`${s}.namespace` : raw(`''`);
   const scope = hop.to.namespaced && !hop.from.namespaced ? raw('1') : sql`${q}.namespace = ${namespace}`;
   return {
     from: sql`${labels} CROSS JOIN selector AS ${q} ON ${q}.place = ${BigInt(place)} AND ${q}.cluster = ${s}.cluster
         AND ${scope} AND ${q}.key = ${l}.key AND ${q}.value = ${l}.value
       CROSS JOIN ${x.from()} ON ${x.column('id')} = ${q}.id`,
-    where: needsMet(q, sql`${s}.marks`),
+    where: needsMet(q, marks),
     rows: 'many',
   };
 }
 
+function toNamespace({ from }: Hop, s: Fragment, x: KindTables): HopSql {
+  const here = sql`${x.column('cluster')} = ${clusterOf(from, s)}`;
+  const named = sql`${x.column('namespace')} = '' AND ${x.column('name')} = ${s}.namespace`;
+  return { from: x.from(), where: all([x.isOfKind(), here, named]), rows: 'one' };
+}
+
+function inNamespace({ to }: Hop, s: Fragment, x: KindTables): HopSql {
+  const here = sql`${clusterOf(to, x.objectAlias())} = ${s}.cluster`;
+  const named = sql`${x.column('namespace')} = ${s}.name`;
+  return { from: x.from(), where: all([x.isOfKind(), here, named]), rows: 'many' };
+}
+
+/** The cluster of a row. That of an abstract kind has the member behind it (memberCluster). */
+function clusterOf({ key }: HopEnd, row: Fragment): Fragment {
+  if (!isAbstractKey(key)) return sql`${row}.cluster`;
+  const start = sql`rtrim(${row}.cluster, replace(${row}.cluster, '/', ''))`;
+  return sql`substr(${start}, 1, length(${start}) - 1)`;
+}
+
+/** By the index of ids. The plus keeps SQLite from reading all selectors of the place by the primary key. */
 function selectorOf(q: Fragment, place: number, s: Fragment): Fragment {
-  return sql`${q}.id = ${s}.id AND ${q}.place = ${BigInt(place)}`;
+  return sql`${q}.id = ${s}.id AND +${q}.place = ${BigInt(place)}`;
 }
 
 /** A namespaced object selects objects of its namespace; a cluster-scoped one those of all namespaces. */
@@ -206,10 +268,6 @@ function sameScope({ from, to }: Hop, q: Fragment, x: KindTables, plus: '+' | ''
 
 function needsMet(q: Fragment, marks: Fragment): Fragment {
   return sql`(${q}.needs IS NULL OR selects(${q}.needs, ${marks}))`;
-}
-
-function labelAt(x: KindTables, q: Fragment): Fragment {
-  return sql`(${x.column('marks')} ->> ('$[0].' || json_quote(${q}.key)))`;
 }
 
 function inCluster(s: Fragment, x: KindTables, plus: '+' | '' = ''): Fragment {
@@ -226,7 +284,7 @@ function namedId({ group, kind }: HopEnd): Fragment {
 
 /**
  * The condition that at least one object names a row of `tables`, at a place that is not weak.
- * @param of the kind of the row.
+ * @param of the kind of the row; `anyEnd` for rows of any kind.
  * @throws PortolanError CACHE_NOT_READY while references of any kind are still being read.
  */
 export function isUsed(tables: KindTables, of: HopEnd, weak: readonly string[]): Fragment {
@@ -239,10 +297,16 @@ export function isUsed(tables: KindTables, of: HopEnd, weak: readonly string[]):
       known.map(({ text }) => text),
     ).filter((_, index) => !weak.includes(known[index]?.text ?? '')),
   );
-  const [t, r, u] = [tables.named('t'), tables.named('r'), tables.named('u')];
+  const [t, r, u, n] = [tables.named('t'), tables.named('r'), tables.named('u'), tables.named('n')];
+  const s = tables.objectAlias();
+  const isNamed =
+    tables.kind.anyAs === null
+      ? names(t, of, s)
+      : sql`${t}.named IN (SELECT ${n}.id FROM named_kind AS ${n} WHERE ${kindNamed(view, n)} = ${s}.kind)
+          AND ${t}.cluster = ${s}.cluster AND ${t}.name = ${s}.name AND (${s}.namespace = '' OR ${t}.namespace = ${s}.namespace)`;
   return sql`EXISTS (SELECT 1 FROM target AS ${t} CROSS JOIN reference_by_target AS ${r} ON ${r}.target = ${t}.id
       AND ${isIn(sql`${r}.place`, places.map(BigInt))} CROSS JOIN object AS ${u} ON ${u}.id = ${r}.id
-    WHERE ${all([names(t, of, tables.objectAlias()), countsOfAny(view, u)])})`;
+    WHERE ${all([isNamed, countsOfAny(view, u)])})`;
 }
 
 /**

@@ -93,6 +93,7 @@ export function withValue(
       case 'rollUp':
         throw new Error('invariant broken: the identity and the health are read from columns');
       case 'each':
+      case 'several':
         throw new Error('invariant broken: a path of a filter or an order has no step over every element');
     }
   }
@@ -170,7 +171,7 @@ export function isThere(value: JsonValue): Fragment {
   return sql`coalesce(${value.type} <> 'null', 0)`;
 }
 
-/** The condition that scalarText (src/catalog/paths/value-at.ts) of the value is `text`. It may be null instead of false. */
+/** The condition that scalarText (src/catalog/values/values.ts) of the value is `text`. It may be null instead of false. */
 function hasText(value: JsonValue, text: string): Fragment {
   const alternatives = [sql`CASE ${value.type} WHEN 'text' THEN ${value.value} END = ${text}`];
   if (text === 'true' || text === 'false') alternatives.push(sql`${value.type} = ${text}`);

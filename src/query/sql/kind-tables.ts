@@ -19,7 +19,7 @@ import { healthNames, identityIn, isRolledUp, type Path } from '../../catalog/tr
 import type { KindLayout, PromotedSlot } from '../../store/types/kind-layout.ts';
 import { type allHealthColumns, healthColumns } from '../../store/types/kind-layout.ts';
 import { type Fragment, raw, sql } from '../../store/types/sql.ts';
-import { countsIn, scopeSql } from './counts.ts';
+import { countsIn, countsOfAny, scopeSql } from './counts.ts';
 import { type Aliases, countedAliases, documentNode, type JsonNode } from './json-node.ts';
 import { rolledUpSql } from './rolled-up-sql.ts';
 import { tickAt } from './tick.ts';
@@ -47,6 +47,15 @@ const objectLeaves: ReadonlyMap<string, ObjectLeaf> = new Map<string, ObjectLeaf
   ['metadata.deletionTimestamp', { type: 'DateTime', column: 'deleting' }],
   ...healthNames.map((name) => [`health.${name}`, { type: 'String', column: healthColumns[name] }] as const),
 ]);
+
+/**
+ * The type of the column of `object` for a leaf read as `type`. The API server writes the times of metadata itself and never as a day, so
+ * their keys as a Time and as a DateTime are equal. A slot of another DateTime is not used for a Time: an object that is older than the
+ * format of its field may have a day there.
+ */
+function columnType(type: LeafType): LeafType {
+  return type === 'Time' ? 'DateTime' : type;
+}
 
 const sharedColumns: ReadonlySet<ObjectColumn> = new Set<SharedColumn>([
   'id',
@@ -101,7 +110,7 @@ export class KindTables {
     const identity = identityIn(path);
     if (identity === 'cluster') return this.column('cluster');
     if (identity === 'id') {
-      return sql`object_id(${this.column('cluster')}, ${this.kind.key}, ${this.column('namespace')}, ${this.column('name')})`;
+      return sql`object_id(${this.column('cluster')}, ${this.#key()}, ${this.column('namespace')}, ${this.column('name')})`;
     }
     const [step] = path.steps;
     if (step?.kind === 'rollUp') return rolledUpSql(this.kind, this.objectAlias(), this.named('m'), step.name);
@@ -112,9 +121,17 @@ export class KindTables {
       return this.slotColumn(slot);
     }
     const leaf = objectLeaves.get(path.text);
-    if (leaf?.type !== type) return null;
+    if (leaf?.column === 'rv' && type === 'ResourceVersion') {
+      return sql`order_key('ResourceVersion', json_quote(${this.column('rv')}))`;
+    }
+    if (leaf?.type !== columnType(type)) return null;
     const column = this.column(leaf.column);
     return leaf.column === 'namespace' ? sql`nullif(${column}, '')` : column;
+  }
+
+  #key(): Fragment {
+    if (this.kind.anyAs === null) return sql`${this.kind.key}`;
+    return sql`(SELECT key FROM kind WHERE id = ${this.objectAlias()}.kind)`;
   }
 
   /** The alias of the row of `object`. */
@@ -143,6 +160,8 @@ export class KindTables {
    * table, the rowset comes from there too, and `object` is not read.
    */
   counts(): Fragment {
+    const { anyAs, view } = this.kind;
+    if (anyAs !== null) return countsOfAny(view, this.objectAlias(), anyAs);
     return countsIn(this.kind, this.alias(this.#joined.has('p') ? 'p' : this.base), this.alias(this.base));
   }
 
@@ -196,7 +215,7 @@ export class KindTables {
  * are promoted. Roll-ups are never promoted: they have a table of their own.
  */
 export function isObjectLeaf(path: Path, type: LeafType): boolean {
-  if (isRolledUp(path)) return true;
+  if (isRolledUp(path) || type === 'ResourceVersion') return true;
   return identityIn(path) !== null || (path.steps[0]?.kind !== 'health' && objectLeaves.get(path.text)?.type === type);
 }
 
@@ -208,5 +227,5 @@ export function readySlot(layout: KindLayout, path: Path, type: LeafType): Promo
 
 /** Is this metadata.creationTimestamp, the only leaf that `object` has an index for besides the identity? */
 export function isCreated(path: Path, type: LeafType): boolean {
-  return type === 'DateTime' && path.text === 'metadata.creationTimestamp';
+  return columnType(type) === 'DateTime' && path.text === 'metadata.creationTimestamp';
 }

@@ -8,10 +8,11 @@
  *
  *   keyOf(value, 'Boolean')   CASE json_type(b.body, '$."spec"."n"') WHEN 'true' THEN 1 WHEN 'false' THEN 0 END
  */
+import { must } from '../../base/must.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { type Path, pathOf } from '../../catalog/tree/path.ts';
 import type { OrderKey } from '../../catalog/values/values.ts';
-import { type Fragment, sql } from '../../store/types/sql.ts';
+import { type Fragment, join, raw, sql } from '../../store/types/sql.ts';
 import type { SqlValue } from '../../store/types/statement.ts';
 import { type Aliases, type JsonNode, type JsonValue, withValue } from './json-node.ts';
 
@@ -19,32 +20,54 @@ import { type Aliases, type JsonNode, type JsonValue, withValue } from './json-n
 export function keyOf(value: JsonValue, type: LeafType): Fragment {
   const slow = sql`order_key(${type}, ${value.json})`;
   const whole = sql`CASE typeof(${value.value}) WHEN 'integer' THEN ${value.value} END`;
+  const int32 = sql`CASE WHEN ${value.value} BETWEEN -2147483648 AND 2147483647 THEN ${value.value} END`;
   switch (type) {
     case 'String':
       return sql`CASE ${value.type} WHEN 'text' THEN
-        CASE WHEN instr(${value.json}, '\\u') = 0 THEN ${value.value} ELSE ${slow} END END`;
+        CASE WHEN instr(${value.json}, '\\u') = 0 THEN ${value.value} ELSE ${slow} END ${otherTexts(value)} END`;
     case 'Boolean':
       return sql`CASE ${value.type} WHEN 'true' THEN 1 WHEN 'false' THEN 0 END`;
     case 'Int':
-      return sql`CASE ${value.type} WHEN 'integer' THEN ${whole} WHEN 'real' THEN ${slow} END`;
+      return sql`CASE ${value.type} WHEN 'integer' THEN ${int32} WHEN 'real' THEN ${slow} END`;
     case 'Int64':
       return sql`CASE ${value.type} WHEN 'integer' THEN ${whole} WHEN 'real' THEN ${slow} WHEN 'text' THEN ${slow} END`;
     case 'Float':
       return sql`CASE WHEN ${value.type} IN ('integer', 'real') THEN ${slow} END`;
     case 'DateTime':
+    case 'Time':
     case 'Duration':
-    case 'IP':
+    case 'ResourceVersion':
       return sql`CASE ${value.type} WHEN 'text' THEN ${slow} END`;
     case 'Quantity':
+    case 'Number':
     case 'IntOrString':
       return sql`CASE WHEN ${value.type} IN ('text', 'integer', 'real') THEN ${slow} END`;
+    case 'IP':
     case 'JSON':
       return sql`CASE WHEN ${value.type} IN ('text', 'integer', 'real', 'true', 'false') THEN ${slow} END`;
   }
 }
 
-/** The key of the value that the values of lists come to (foldValues), from the body. */
+/**
+ * The texts of values that are none, as branches of a CASE over the JSON type. `tick()` comes before a number that needs its JSON text:
+ * in a list, finding that text takes a pass over the list.
+ */
+function otherTexts(value: JsonValue): Fragment {
+  const text = sql`CASE WHEN tick() = 0 THEN order_key('String', ${value.json}) END`;
+  const digits = sql`CASE typeof(${value.value}) WHEN 'integer' THEN CAST(${value.value} AS TEXT) ELSE ${text} END`;
+  return sql`WHEN 'integer' THEN ${digits} WHEN 'real' THEN ${text} WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'`;
+}
+
+/** The key of the value that the values of lists, or of several paths, come to (foldValues), from the body. */
 export function foldedKey(body: JsonNode, path: Path, type: LeafType, aliases: Aliases): Fragment {
+  const [only] = path.steps;
+  if (only?.kind === 'several') {
+    const keys = only.of.map(
+      (each) => sql`(${withValue(body, each.steps, aliases, (value) => sql`(${keyOf(value, type)})`)})`,
+    );
+    const fold = must(path.fold, 'several paths have a fold');
+    return sql`(SELECT ${raw(fold)}(column1) FROM (VALUES ${join(keys, ', ')}))`;
+  }
   const first = path.steps.findIndex(({ kind }) => kind === 'each');
   const below = pathOf(path.steps.slice(first)).text;
   // The function gets null for an absent list, also for one below an absent element.
@@ -53,12 +76,12 @@ export function foldedKey(body: JsonNode, path: Path, type: LeafType, aliases: A
 }
 
 /**
- * The text at a path, for comparison with `needles`; null for a value that is not a string. A lone surrogate counts as U+FFFD, but
+ * The text at a path, for comparison with `needles`; null for a value that is not displayed as a text. A lone surrogate counts as U+FFFD, but
  * SQLite's bytes of it equal no needle. So if a needle has U+FFFD, the text is read with keyOf.
  */
 export function textOf(value: JsonValue, needles: readonly string[]): Fragment {
   if (needsKey(needles)) return keyOf(value, 'String');
-  return sql`CASE ${value.type} WHEN 'text' THEN ${value.value} END`;
+  return sql`CASE ${value.type} WHEN 'text' THEN ${value.value} ${otherTexts(value)} END`;
 }
 
 /** Must a text be read with keyOf to be compared with these? */
@@ -73,7 +96,7 @@ export function bindKey(type: LeafType, key: OrderKey): string | number | bigint
 
 /** Do keys of this type leave SQL as text? They can exceed what a JavaScript number holds exactly. */
 export function isWide(type: LeafType): boolean {
-  return type === 'Int' || type === 'Int64' || type === 'DateTime' || type === 'Duration';
+  return type === 'Int' || type === 'Int64' || type === 'DateTime' || type === 'Time' || type === 'Duration';
 }
 
 /** A key as a result column. */

@@ -68,7 +68,7 @@ export function aggregateStatement(
   const { path, set } = rows;
   const lists = plan.by
     .concat(plan.measured)
-    .filter(({ path, through }) => through !== undefined || isThroughLists(path)).length;
+    .filter(({ path, through, keys }) => through !== undefined || keys === true || isThroughLists(path)).length;
   const inner = [...(set === null ? [] : [sql`${set} AS s`]), ...columns];
   const conditions = [
     ...scanConditions(rows, tables),
@@ -189,8 +189,16 @@ interface Values {
   readonly below: string;
 }
 
-/** The values of a leaf through lists; null when its path goes through no list. */
-function listedValues(tables: KindTables, { path, through }: Leaf): Values | null {
+/** The values of a leaf through lists, or the keys of a map; null when an object has one value at most. */
+function listedValues(tables: KindTables, { path, through, keys }: Leaf): Values | null {
+  if (keys === true) {
+    const entry = tables.aliases();
+    const json = withValue(tables.body(), path.steps, tables.aliases, (map) => {
+      const members = sql`SELECT json_group_array(${entry}.key) FROM ${map.members} AS ${entry}`;
+      return sql`(CASE ${map.type} WHEN 'object' THEN (${members}) END)`;
+    });
+    return { json, below: '[]' };
+  }
   if (through !== undefined || !isThroughLists(path)) return null;
   const { steps } = path;
   const first = steps.findIndex(({ kind }) => kind === 'each');

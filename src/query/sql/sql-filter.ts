@@ -14,12 +14,12 @@
  *     The plan's own conditions are in access-path.ts and sql-order.ts.
  *   - Text operators compare bytes, because LIKE, GLOB and substr of texts end at NUL.
  *
- * If SQLite refuses a body (`body.text` is not null), conditions on paths find values only in apiVersion, kind and metadata, and at
- * promoted paths. A search reads all of the body.
+ * If SQLite refuses a body (`body.text` is not null), `body` lacks what nests deeper than any path leads (src/store/objects/deep-parts.ts).
  */
 import { must } from '../../base/must.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { isDerived, type Path } from '../../catalog/tree/path.ts';
+import { isDerived, type Path, pathOf } from '../../catalog/tree/path.ts';
+import { labelNumber } from '../../catalog/values/label-requirement.ts';
 import { foldCase, type OrderKey, orderKey } from '../../catalog/values/values.ts';
 import { all, any, type Fragment, isIn, raw, sql } from '../../store/types/sql.ts';
 import { foldable } from '../evaluate/matches.ts';
@@ -30,6 +30,7 @@ import {
   type LabelRequirement,
   type LeafPath,
 } from '../plan/filter.ts';
+import { anyEnd } from '../plan/hop.ts';
 import { hopSql, isUsed } from './hop-sql.ts';
 import { type ElementReads, isThere, type JsonNode, someElement, withValue } from './json-node.ts';
 import type { KindTables } from './kind-tables.ts';
@@ -70,7 +71,7 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
     case 'related':
       return related(tables, filter);
     case 'used': {
-      const end = filter.of.find(({ key }) => key === tables.kind.key);
+      const end = tables.kind.anyAs === null ? filter.of.find(({ key }) => key === tables.kind.key) : anyEnd;
       return end === undefined ? raw('0') : isUsed(tables, end, filter.weak);
     }
     case 'relatedCount': {
@@ -80,7 +81,11 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
       return keys.length === 0 ? raw('0') : test(operator, 'Int', relatedCount(tables, hop), keys, true);
     }
     case 'labels':
-      return all(filter.requirements.map((requirement) => labelCondition(tables, requirement)));
+      return all(
+        filter.requirements.map((requirement) =>
+          element === null ? labelCondition(tables, requirement) : condition(tables, ofElement(requirement), element),
+        ),
+      );
     case 'search':
       return searchCondition(tables, filter);
     case 'namespaces':
@@ -91,10 +96,29 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
     case 'clusters':
       return isIn(sql`+${tables.column('cluster')}`, filter.in);
     case 'kinds':
+      if (tables.kind.anyAs !== null) return isIn(sql`+${tables.objectAlias()}.kind`, idsOfKinds(tables, filter.in));
       return raw(filter.in.includes(tables.kind.key) ? '1' : '0');
     case 'ids':
+      if (tables.kind.anyAs !== null) return isIdentityOfAny(tables, filter);
       return sql`(+${tables.column('cluster')}, +${tables.column('namespace')}, +${tables.column('name')}) IN (
         SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${identityList(tables.kind.key, filter)}))`;
+  }
+}
+
+/** The requirement on the labels of an element of a list, such as a template: they have no index. */
+function ofElement({ key, operator, values }: LabelRequirement): Filter {
+  const path = pathOf([
+    { kind: 'field', name: 'metadata' },
+    { kind: 'field', name: 'labels' },
+    { kind: 'key', key },
+  ]);
+  switch (operator) {
+    case 'In':
+      return { kind: 'compare', path, type: 'String', operator: 'in', values, ignoreCase: false };
+    case 'Exists':
+      return { kind: 'exists', path };
+    default:
+      throw new Error('invariant broken: label selectors are of whole objects');
   }
 }
 
@@ -128,6 +152,26 @@ function related(tables: KindTables, { hop, of }: Extract<Filter, { kind: 'relat
   const { from, where } = hopSql(hop, tables.objectAlias(), inner);
   const matching = condition(inner, of, null);
   return sql`EXISTS (SELECT 1 FROM ${from}${inner.joins()} WHERE ${all([where, inner.tick(), inner.counts(), matching])})`;
+}
+
+function idsOfKinds({ kind: { view } }: KindTables, keys: readonly string[]): readonly bigint[] {
+  return keys.flatMap((key) => {
+    const layout = view.layouts.get(key);
+    return layout === undefined ? [] : [BigInt(layout.kindId)];
+  });
+}
+
+function isIdentityOfAny(tables: KindTables, filter: Extract<Filter, { kind: 'ids' }>): Fragment {
+  const keys = [...new Set(filter.in.map(({ key }) => key))];
+  return any(
+    keys.map((key) =>
+      all([
+        isIn(sql`+${tables.objectAlias()}.kind`, idsOfKinds(tables, [key])),
+        sql`(+${tables.column('cluster')}, +${tables.column('namespace')}, +${tables.column('name')}) IN (
+          SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(${identityList(key, filter)}))`,
+      ]),
+    ),
+  );
 }
 
 /** The identities of one kind, as JSON for json_each: [[cluster, namespace, name], …]. */
@@ -266,8 +310,23 @@ export function labelOf(key: string): Fragment {
 }
 
 function labelCondition(tables: KindTables, { key, operator, values }: LabelRequirement): Fragment {
-  const value = labelOf(key);
-  const matching = operator === 'In' || operator === 'NotIn' ? isIn(value, values) : sql`${value} IS NOT NULL`;
-  const label = sql`EXISTS (SELECT 1 FROM object AS l WHERE l.id = ${tables.column('id')} AND ${matching})`;
-  return operator === 'In' || operator === 'Exists' ? label : sql`NOT ${label}`;
+  const label = sql`EXISTS (SELECT 1 FROM object AS l WHERE l.id = ${tables.column('id')} AND ${labelMatch(key, operator, values)})`;
+  return operator === 'NotIn' || operator === 'DoesNotExist' ? sql`NOT ${label}` : label;
+}
+
+/** The condition on the label of the object `l`; for a negative operator, that of its opposite. */
+function labelMatch(key: string, operator: LabelRequirement['operator'], values: readonly string[]): Fragment {
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      return isIn(labelOf(key), values);
+    case 'Exists':
+    case 'DoesNotExist':
+      return sql`${labelOf(key)} IS NOT NULL`;
+    case 'Gt':
+    case 'Lt': {
+      const number = sql`order_key('Int64', json_quote(${labelOf(key)}))`;
+      return sql`${number} ${raw(operator === 'Gt' ? '>' : '<')} ${must(labelNumber(values[0]), 'an integer')}`;
+    }
+  }
 }

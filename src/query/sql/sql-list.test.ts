@@ -165,6 +165,36 @@ describe('an order by a promoted column', () => {
     expect(back.plans.every((plan) => !plan.includes('TEMP B-TREE'))).toBe(true);
   });
 
+  test('a page between two cursors reads ranges that end at the second one', async () => {
+    const store = await openStore();
+    const order = [orderTerm('spec.size', 'Int64')];
+    const { result } = await ask(store, everything, order);
+    const between = (from: number, to: number) =>
+      ask(store, everything, order, {
+        direction: 'forward',
+        limit: 3,
+        after: result.rows[from]?.cursor ?? null,
+        before: result.rows[to]?.cursor ?? '',
+        isSized: true,
+      });
+    const ranges = ({ inner }: Awaited<ReturnType<typeof ask>>) =>
+      inner.map((sql) => /WHERE \((.*?) AND \(\(\(p\.id/.exec(sql)?.[1]);
+    const tied = await between(0, 1);
+    expect(ranges(tied)).toEqual([
+      'p.c1 = +? AND (p.cluster, p.namespace, p.name) > (+?, +?, +?) AND p.c1 = +? AND (p.cluster, p.namespace, p.name) < (+?, +?, +?)',
+    ]);
+    const other = await between(0, 2);
+    expect(ranges(other)).toEqual([
+      'p.c1 = +? AND (p.cluster, p.namespace, p.name) > (+?, +?, +?)',
+      '(p.c1 > +? AND p.c1 < +?)',
+      'p.c1 = +? AND (p.cluster, p.namespace, p.name) < (+?, +?, +?)',
+    ]);
+    expect(names(other)).toEqual(['west/n000']);
+    // The other way round there is nothing, although each key has ties.
+    expect(names(await between(2, 0))).toEqual([]);
+    expect(other.plans[2]).toContain('c1=? AND (cluster,namespace,name)<(?,?,?)');
+  });
+
   test('what the filter says of the same leaf bounds the range', async () => {
     const store = await openStore();
     const filter: Filter = {
@@ -192,6 +222,50 @@ describe('other orders', () => {
     expect(identity.plans).toEqual([expect.stringContaining('USING INDEX object_identity (kind=?)')]);
     expect(names(identity)).toEqual(['east/n000', 'east/n003', 'east/n006']);
     for (const plan of [...created.plans, ...identity.plans]) expect(plan).not.toContain('TEMP B-TREE');
+  });
+
+  test('creation time as a time has the same index', async () => {
+    const store = await openStore();
+    const sorted = await ask(store, everything, [
+      { ...orderTerm('metadata.creationTimestamp', 'Time', 'DESC'), cast: 'TIME' },
+    ]);
+    expect(sorted.plans[0]).toContain('USING INDEX object_created (kind=? AND created>?)');
+    expect(names(sorted)).toEqual(['west/n059', 'east/n059', 'west/n058']);
+    const late: Filter = {
+      kind: 'compare',
+      path: parsePath('metadata.creationTimestamp'),
+      type: 'Time',
+      cast: 'TIME',
+      operator: 'gte',
+      values: ['2026-01-31T12:00:58Z'],
+      ignoreCase: false,
+    };
+    const found = await ask(store, late, []);
+    expect(found.plans).toEqual([expect.stringContaining('USING INDEX object_created (kind=? AND created>?)')]);
+    expect(names(found)).toEqual(['east/n058', 'east/n059', 'west/n058']);
+    const day = await ask(store, { ...late, operator: 'lt', values: ['2026-02-01'] }, []);
+    expect(names(day)).toEqual(['east/n000', 'east/n003', 'east/n006']);
+    // Nothing is being deleted; the column says so without the body.
+    const deleting = await ask(store, { ...late, path: parsePath('metadata.deletionTimestamp') }, []);
+    expect(deleting.inner[0]).toContain('o.deleting >=');
+    expect(deleting.result.rows).toEqual([]);
+  });
+
+  test('a day in a leaf of times is found as a time, although the slot has no key of it', async () => {
+    const store = openTestStore([{ path: 'spec.at', type: 'DateTime' }]);
+    const at = (name: string, time: string): string => thing({ name, rest: { spec: { at: time } } });
+    await store.sync(promotedKey, 'east', [at('day', '2026-01-31'), at('moment', '2026-01-31T12:00:00Z')]);
+    await store.sync(promotedKey, 'west', []);
+    const filter: Filter = {
+      kind: 'compare',
+      path: parsePath('spec.at'),
+      type: 'Time',
+      cast: 'TIME',
+      operator: 'gte',
+      values: ['2026-01-31'],
+      ignoreCase: false,
+    };
+    expect(names(await ask(store, filter, []))).toEqual(['east/day', 'east/moment']);
   });
 
   test('a leaf without an index is sorted by keys alone, in one statement', async () => {

@@ -20,31 +20,31 @@ import { allHealthColumns } from '../../store/types/kind-layout.ts';
 import { all, type Fragment, join, raw, sql } from '../../store/types/sql.ts';
 import type { Row } from '../../store/types/statement.ts';
 import { conjuncts, type Filter } from '../plan/filter.ts';
-import type { OrderKeys, OrderTerm, Position, Projection } from '../plan/plan.ts';
+import type { OrderKeys, OrderTerm, Projection } from '../plan/plan.ts';
 import type { Route } from './access-path.ts';
 import { isCreated, KindTables } from './kind-tables.ts';
 import { jsonKey, keyColumn, readKey } from './leaf-key.ts';
 import { objectColumns, objectValues, projectionSql } from './projection.ts';
 import { filterSql, test, wantedKeys } from './sql-filter.ts';
 import {
-  behind,
+  between,
   type FirstTermBounds,
   identitySegments,
   keyColumns,
   orderClause,
+  type PagePositions,
   segments,
   type TravelOrder,
   travelOrder,
 } from './sql-order.ts';
 import type { KindView } from './view.ts';
 
-export interface KindList {
+export interface KindList extends PagePositions {
   readonly kind: KindView;
   readonly filter: Filter;
   readonly orderBy: readonly OrderTerm[];
   readonly route: Route;
   readonly backward: boolean;
-  readonly position: Position | null;
   readonly limit: number;
   /** Does the scan tick often enough to count the scanned rows? */
   readonly counted?: boolean;
@@ -97,18 +97,18 @@ interface KeyStatement {
 
 /** @param carry whether rows that come by an index of `object` carry versions and health */
 function keyStatements(list: KindList, carry = false): readonly KeyStatement[] {
-  const { route, position } = list;
+  const { route } = list;
   switch (route.kind) {
     case 'order': {
       const [first] = list.orderBy;
       const base = first === undefined || isCreated(first.path, first.type) ? 'o' : 'p';
       return ranges(list, { base, carry }, (tables, order) =>
-        segments(tables, order, position, firstTermBounds(list, order)),
+        segments(tables, order, list, firstTermBounds(list, order)),
       );
     }
     case 'identity':
       return ranges(list, { base: 'o', carry }, (tables, order) =>
-        identitySegments(tables, order, position, route.clusters, route.namespaces),
+        identitySegments(tables, order, list, route.clusters, route.namespaces),
       );
     case 'path': {
       const tables = route.path.tables();
@@ -154,7 +154,7 @@ function sorted(list: KindList, tables: KindTables, from: Fragment, where: Fragm
   const order = travelOrder(tables, list.orderBy, list.backward);
   const matching = filterSql(tables, filter);
   const conditions = [where, tables.tick(), tables.counts(), matching];
-  if (list.position !== null) conditions.push(behind(tables, order, list.position));
+  conditions.push(...between(tables, order, list));
   return {
     order,
     carried: false,

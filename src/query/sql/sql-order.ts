@@ -14,9 +14,8 @@
  * A backward page is a forward page of the reversed order: directions and the position of nulls are both inverted.
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { isDerived } from '../../catalog/tree/path.ts';
-import { compareText, type OrderKey } from '../../catalog/values/values.ts';
-import { all, any, type Fragment, raw, sql } from '../../store/types/sql.ts';
+import { compareKeys, compareText, type OrderKey } from '../../catalog/values/values.ts';
+import { all, any, type Fragment, join, raw, sql } from '../../store/types/sql.ts';
 import type { Identity } from '../plan/filter.ts';
 import { compareKinds } from '../plan/identity-order.ts';
 import type { OrderTerm, Position } from '../plan/plan.ts';
@@ -56,15 +55,18 @@ export function travelOrder(tables: KindTables, orderBy: readonly OrderTerm[], b
 }
 
 /** The key of a term for a row of `tables`. */
-function termKey(tables: KindTables, { path, type, direction, natural, rank }: OrderTerm): Fragment {
-  const naturally = (key: Fragment): Fragment => (natural === true ? sql`natural_key(${key})` : key);
+function termKey(tables: KindTables, { path, type, direction, natural, ignoreCase, rank }: OrderTerm): Fragment {
+  const ordered = (key: Fragment): Fragment => {
+    // lower() folds the same letters as foldCase (src/catalog/values/values.ts).
+    const folded = ignoreCase === true ? sql`lower(${key})` : key;
+    return natural === true ? sql`natural_key(${type}, ${folded})` : folded;
+  };
   if (rank !== undefined) return rankSql(tables, rank);
-  // An index of a column has no natural order. Identity and health have columns only.
-  const column = natural === true && !isDerived(path) ? null : tables.keyColumn(path, type);
-  if (column !== null) return naturally(column);
-  if (path.fold !== undefined) return naturally(foldedKey(tables.body(), path, type, tables.aliases));
+  const column = tables.keyColumn(path, type);
+  if (column !== null) return ordered(column);
+  if (path.fold !== undefined) return ordered(foldedKey(tables.body(), path, type, tables.aliases));
   return withExtreme(tables.body(), path.steps, tables.aliases, direction === 'DESC' ? 'max' : 'min', (value) =>
-    naturally(sql`(${keyOf(value, type)})`),
+    ordered(sql`(${keyOf(value, type)})`),
   );
 }
 
@@ -99,50 +101,103 @@ export interface FirstTermBounds {
 }
 
 /**
- * The segments after `position` (or of all rows), in reading order. A segment is a condition. Requires a first term that
+ * The segments after `position` (or of all rows) in front of `until`, in reading order. A segment is a condition. Requires a first term that
  * is a column with an index on it and the identity.
  */
 export function segments(
   tables: KindTables,
   order: TravelOrder,
-  position: Position | null,
+  { position, until }: PagePositions,
   bounds: FirstTermBounds,
 ): readonly Fragment[] {
   const [first] = order.terms;
-  if (first === undefined) return [position === null ? raw('1') : behindIdentity(tables, order, position.identity)];
+  if (first === undefined) return [join(identityBounds(tables, order, { position, until }), ' AND ')];
   const { expression } = first;
   // With bounds on the term, rows without a key cannot match.
   const bounded = bounds.lower !== null || bounds.upper !== null;
   const without = sql`${expression} IS NULL`;
-  const range = (passed: Fragment | null): Fragment => {
-    const lower = (first.descending ? null : passed) ?? bounds.lower;
-    const upper = (first.descending ? passed : null) ?? bounds.upper;
-    const sides = [lower, upper].filter((side) => side !== null);
-    return sides.length === 0 ? sql`${expression} >= ${least}` : all(sides);
+  const keyOfPosition = (at: Position): OrderKey | null => at.keys[0] ?? null;
+  /** The rows with the first key of a position that are behind it in the other terms. */
+  const ties = (at: Position, travel: TravelOrder): readonly Fragment[] | null => {
+    const key = keyOfPosition(at);
+    const rest = behindTerms(tables, travel, at, 1);
+    if (rest === null || (key === null && bounded)) return null;
+    return [key === null ? without : sql`${expression} = ${bindKey(first.type, key)}`, rest];
   };
+  if (position !== null && until !== null && isBefore(first, keyOfPosition(until), keyOfPosition(position))) return [];
+  const after = position === null ? null : ties(position, order);
+  const before = until === null ? null : ties(until, reversed(order));
+  if (position !== null && until !== null && keyOfPosition(position) === keyOfPosition(until)) {
+    return after === null || before === null ? [] : [join([...after, ...before], ' AND ')];
+  }
 
-  if (position === null) {
-    if (bounded) return [range(null)];
-    return first.nullsFirst ? [without, range(null)] : [range(null), without];
-  }
-  const key = position.keys[0] ?? null;
-  const laterTerms = behindTerms(tables, order, position, 1);
-  if (key === null) {
-    return [
-      ...(laterTerms === null || bounded ? [] : [sql`${without} AND ${laterTerms}`]),
-      ...(first.nullsFirst ? [range(null)] : []),
-    ];
-  }
+  const passed = position === null ? undefined : keyOfPosition(position);
+  const end = until === null ? undefined : keyOfPosition(until);
+  const range = (): readonly Fragment[] => {
+    // All rows with a key are in front of the position, or behind the end.
+    if ((passed === null && !first.nullsFirst) || (end === null && first.nullsFirst)) return [];
+    const from = passed === undefined || passed === null ? null : later(first, passed);
+    const to = end === undefined || end === null ? null : later({ ...first, descending: !first.descending }, end);
+    const [low, high] = first.descending ? [to, from] : [from, to];
+    const sides = [low ?? bounds.lower, high ?? bounds.upper].filter((side) => side !== null);
+    return [sides.length === 0 ? sql`${expression} >= ${least}` : all(sides)];
+  };
+  const withoutKey = (): readonly Fragment[] => {
+    const isPassed = passed === null || (passed !== undefined && first.nullsFirst);
+    const isBehind = end === null || (end !== undefined && !first.nullsFirst);
+    return bounded || isPassed || isBehind ? [] : [without];
+  };
   return [
-    ...(laterTerms === null ? [] : [sql`${expression} = ${bindKey(first.type, key)} AND ${laterTerms}`]),
-    range(later(first, key)),
-    ...(first.nullsFirst || bounded ? [] : [without]),
+    ...(after === null ? [] : [join(after, ' AND ')]),
+    ...(first.nullsFirst ? [...withoutKey(), ...range()] : [...range(), ...withoutKey()]),
+    ...(before === null ? [] : [join(before, ' AND ')]),
   ];
 }
 
-/** All rows after a position as one condition, for orders that no index serves. */
-export function behind(tables: KindTables, order: TravelOrder, position: Position): Fragment {
-  return behindTerms(tables, order, position, 0) ?? raw('0');
+/** Does a row with the key `a` come before one with the key `b`, by this term? */
+function isBefore({ descending, nullsFirst }: TravelTerm, a: OrderKey | null, b: OrderKey | null): boolean {
+  if (a === null || b === null) return a !== b && (a === null) === nullsFirst;
+  return descending ? compareKeys(a, b) > 0 : compareKeys(a, b) < 0;
+}
+
+/** The positions between which a page is, in its direction of reading; null without a cursor. */
+export interface PagePositions {
+  /** The page begins behind it. */
+  readonly position: Position | null;
+  /** The page ends in front of it. */
+  readonly until: Position | null;
+}
+
+function reversed({ terms, descending }: TravelOrder): TravelOrder {
+  return {
+    terms: terms.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst })),
+    descending: !descending,
+  };
+}
+
+function identityBounds(
+  tables: KindTables,
+  order: TravelOrder,
+  { position, until }: PagePositions,
+): readonly Fragment[] {
+  const bounds = [
+    ...(position === null ? [] : [behindIdentity(tables, order, position.identity)]),
+    ...(until === null ? [] : [behindIdentity(tables, reversed(order), until.identity)]),
+  ];
+  return bounds.length === 0 ? [raw('1')] : bounds;
+}
+
+/** The rows between the positions as conditions, for orders that no index serves. */
+export function between(
+  tables: KindTables,
+  order: TravelOrder,
+  { position, until }: PagePositions,
+): readonly Fragment[] {
+  const behind = (at: Position, travel: TravelOrder): Fragment => behindTerms(tables, travel, at, 0) ?? raw('0');
+  return [
+    ...(position === null ? [] : [behind(position, order)]),
+    ...(until === null ? [] : [behind(until, reversed(order))]),
+  ];
 }
 
 /** Rows after the position in the terms from `index` on and the identity; null when no row can be. */
@@ -186,41 +241,56 @@ function behindIdentity(tables: KindTables, order: TravelOrder, { cluster, key, 
 export function identitySegments(
   tables: KindTables,
   order: TravelOrder,
-  position: Position | null,
+  { position, until }: PagePositions,
   clusters: readonly string[],
   namespaces: readonly string[] | null,
 ): readonly Fragment[] {
   const sign = order.descending ? -1 : 1;
   const travel = (names: readonly string[]): string[] => [...new Set(names)].sort((a, b) => compareText(a, b) * sign);
-  const sense = raw(order.descending ? '<' : '>');
+  const ends = [
+    { at: position, sign, sense: raw(order.descending ? '<' : '>') },
+    { at: until, sign: -sign, sense: raw(order.descending ? '>' : '<') },
+  ];
   const ranges: Fragment[] = [];
   for (const cluster of travel(clusters)) {
     const inCluster = sql`${tables.column('cluster')} = ${cluster}`;
-    // Where the cluster is: negative before the position, 0 at it, positive after it.
-    let side = 1;
-    if (position !== null) {
-      const { identity } = position;
-      side = sign * (compareText(cluster, identity.cluster) || compareKinds(tables.kind.key, identity.key));
-    }
-    if (side < 0) continue;
+    // Where the cluster is: negative outside of the end, 0 at it, positive inside.
+    const sides = ends.map((end) => ({
+      ...end,
+      side:
+        end.at === null
+          ? 1
+          : end.sign *
+            (compareText(cluster, end.at.identity.cluster) || compareKinds(tables.kind.key, end.at.identity.key)),
+    }));
+    if (sides.some(({ side }) => side < 0)) continue;
+    const open = sides.flatMap(({ at, side, ...end }) =>
+      side > 0 || at === null ? [] : [{ ...end, of: at.identity }],
+    );
     if (namespaces === null) {
+      const columns = sql`(${tables.column('namespace')}, ${tables.column('name')})`;
       ranges.push(
-        side > 0 || position === null
-          ? inCluster
-          : sql`${inCluster} AND (${tables.column('namespace')}, ${tables.column('name')}) ${sense} (${position.identity.namespace ?? ''}, ${position.identity.name})`,
+        join(
+          [inCluster, ...open.map(({ sense, of }) => sql`${columns} ${sense} (${of.namespace ?? ''}, ${of.name})`)],
+          ' AND ',
+        ),
       );
       continue;
     }
     for (const namespace of travel(namespaces)) {
-      const inNamespace = sql`${inCluster} AND ${tables.column('namespace')} = ${namespace}`;
-      if (side > 0 || position === null) {
-        ranges.push(inNamespace);
-        continue;
-      }
-      const compared = sign * compareText(namespace, position.identity.namespace ?? '');
-      if (compared > 0) ranges.push(inNamespace);
-      if (compared === 0)
-        ranges.push(sql`${inNamespace} AND ${tables.column('name')} ${sense} ${position.identity.name}`);
+      const compared = open.map((end) => ({ ...end, side: end.sign * compareText(namespace, end.of.namespace ?? '') }));
+      if (compared.some(({ side }) => side < 0)) continue;
+      const here = compared.filter(({ side }) => side === 0);
+      ranges.push(
+        join(
+          [
+            inCluster,
+            sql`${tables.column('namespace')} = ${namespace}`,
+            ...here.map(({ sense, of }) => sql`${tables.column('name')} ${sense} ${of.name}`),
+          ],
+          ' AND ',
+        ),
+      );
     }
   }
   return ranges;

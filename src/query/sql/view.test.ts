@@ -12,6 +12,7 @@ import { type KindView, View } from './view.ts';
 
 const layout: KindLayout = {
   kindId: 7,
+  named: 'Widget.example.com',
   promotedTable: 'p7',
   slots: [{ path: 'status.phase', type: 'String', column: 'c3', ready: true, reason: 'PRINTER_COLUMN' }],
   places: [],

@@ -16,22 +16,34 @@ import { isAbstractKey } from '../../catalog/groups/api-group.ts';
 import { type Layouts, readLayouts } from '../../store/read/layout.ts';
 import type { KindLayout, PromotedSlot, RelationPlace } from '../../store/types/kind-layout.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import type { Hop } from '../plan/hop.ts';
+import { anyKind, type Hop } from '../plan/hop.ts';
+import { compareKinds } from '../plan/identity-order.ts';
 
 /** The tables of one kind together with the scope that says which rows are visible. */
 export class KindView implements KindLayout {
   /** resourceKey */
   readonly key: string;
   readonly kindId: number;
+  readonly named: string;
   readonly promotedTable: string | null;
   readonly slots: readonly PromotedSlot[];
   readonly places: readonly RelationPlace[];
   /** The view that made it. */
   readonly view: View;
+  /** These are the objects of any kind: what is done with them. Null for one kind. */
+  readonly anyAs: Access | null;
   /** Private, so that the type is nominal: an object with the same members is not a KindView. */
   readonly #visible: Scope;
 
-  constructor(view: View, key: string, { kindId, promotedTable, slots, places }: KindLayout, visible: Scope) {
+  constructor(
+    view: View,
+    key: string,
+    { kindId, named, promotedTable, slots, places }: KindLayout,
+    visible: Scope,
+    anyAs: Access | null = null,
+  ) {
+    this.anyAs = anyAs;
+    this.named = named;
     this.view = view;
     this.places = places;
     this.key = key;
@@ -54,9 +66,6 @@ export class KindView implements KindLayout {
 
 const none: ReadonlyMap<string, string> = new Map();
 
-/** The dependency of a read that may find rows of any kind. */
-export const anyKind = '*';
-
 /** Kinds with equal scopes. */
 interface ScopeGroup {
   readonly scope: Scope;
@@ -69,7 +78,9 @@ export class View {
   /** By resourceKey: one for each scope. */
   readonly #kinds = new Map<string, KindView[]>();
   readonly #dependencies: Set<string>;
-  #groups: readonly ScopeGroup[] | null = null;
+  readonly #groups = new Map<Access, readonly ScopeGroup[]>();
+  readonly #ofAny = new Map<Access, KindView>();
+  #kindIds: string | null = null;
   #seesAll: boolean | null = null;
 
   /** @param dependencies collects the resourceKeys of the requested kinds, and `anyKind`. */
@@ -121,7 +132,30 @@ export class View {
 
   /** The kind that a hop leads to, with the objects that its relation shows. */
   end({ to, many }: Pick<Hop, 'to' | 'many'>): KindView | undefined {
-    return this.get(to.key, many ? 'list' : 'get');
+    const access = many ? 'list' : 'get';
+    return to.key === anyKind ? this.#anyAs(access) : this.get(to.key, access);
+  }
+
+  /** The objects of any kind, from the table `object` alone. Records that rows of any kind may be found. */
+  #anyAs(access: Access): KindView {
+    this.dependOnAnyKind();
+    const known = this.#ofAny.get(access);
+    if (known !== undefined) return known;
+    const layout = { kindId: 0, named: '', promotedTable: null, slots: [], places: [] };
+    const made = new KindView(this, anyKind, layout, noRows, access);
+    this.#ofAny.set(access, made);
+    return made;
+  }
+
+  /**
+   * The ids of the kinds by textOfKind, as a JSON object. Of several resources with one Kind it is the first by key, as in the catalog.
+   * Records no dependency.
+   */
+  get kindIds(): string {
+    if (this.#kindIds !== null) return this.#kindIds;
+    const sorted = [...this.#layouts].toSorted(([a], [b]) => compareKinds(b, a));
+    this.#kindIds = JSON.stringify(Object.fromEntries(sorted.map(([, { named, kindId }]) => [named, kindId])));
+    return this.#kindIds;
   }
 
   /** Records that rows of any kind may be found: the dependencies get `*`. */
@@ -135,10 +169,11 @@ export class View {
   }
 
   /** The scopes of all kinds, each with the ids of its kinds. Null for the scopes `unrestricted`. Records no dependency. */
-  scopeGroups(): readonly ScopeGroup[] | null {
+  scopeGroups(access: Access = 'list'): readonly ScopeGroup[] | null {
     if (this.#scopes === unrestricted) return null;
-    this.#groups ??= this.#groupScopes();
-    return this.#groups;
+    const known = this.#groups.get(access) ?? this.#groupScopes(access);
+    this.#groups.set(access, known);
+    return known;
   }
 
   /** Does the caller see all objects that API servers have? Records no dependency. */
@@ -150,7 +185,7 @@ export class View {
     return this.#seesAll;
   }
 
-  #groupScopes(): readonly ScopeGroup[] {
+  #groupScopes(access: Access): readonly ScopeGroup[] {
     const texts = new Map<Scope, string>();
     const textOf = (scope: Scope): string => {
       const text = texts.get(scope) ?? scopeText(scope);
@@ -158,7 +193,7 @@ export class View {
       return text;
     };
     const groups = Map.groupBy(
-      [...this.#layouts].map(([key, { kindId }]) => ({ scope: this.#scopes.of(key), kindId: BigInt(kindId) })),
+      [...this.#layouts].map(([key, { kindId }]) => ({ scope: this.#scopes.of(key, access), kindId: BigInt(kindId) })),
       ({ scope }) => textOf(scope),
     );
     return [...groups.values()].map((group) => ({

@@ -7,6 +7,7 @@
  *     page     the 2 groups with the greatest sum, each with its cursor
  */
 import { PortolanError } from '../../base/errors.ts';
+import type { ValueCast } from '../../catalog/tree/cast.ts';
 import { identityIn } from '../../catalog/tree/path.ts';
 import { decimalKey } from '../../catalog/values/decimal.ts';
 import { valueOfKey } from '../../catalog/values/key-value.ts';
@@ -17,7 +18,7 @@ import { clustersIn } from '../../query/plan/filter.ts';
 import { textOfLeaf } from '../../query/plan/hop.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { type GroupCondition, type GroupTerm, type GroupValue, pageOfGroups } from '../../query/read/group-page.ts';
-import { leafAt, type Measure, measuredAt, mergeMeasured } from './aggregate-paths.ts';
+import { castsOf, leafAt, type Measure, measuredAt, mergeMeasured } from './aggregate-paths.ts';
 import { AggregateSource } from './aggregate-source.ts';
 import type { Aggregated } from './aggregated.ts';
 
@@ -26,6 +27,7 @@ export const groupValues = ['COUNT', 'KEY', 'SUM', 'AVG', 'MIN', 'MAX'] as const
 interface GroupOrderInput {
   readonly by?: (typeof groupValues)[number] | null | undefined;
   readonly path?: string | null | undefined;
+  readonly as?: ValueCast | null | undefined;
   readonly direction?: 'ASC' | 'DESC' | null | undefined;
 }
 
@@ -35,10 +37,12 @@ const operators = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte'] as const;
 type GroupConditionInput = {
   readonly value?: (typeof groupMeasures)[number] | null | undefined;
   readonly path?: string | null | undefined;
+  readonly as?: ValueCast | null | undefined;
 } & { readonly [O in (typeof operators)[number]]?: unknown };
 
 interface GroupsArguments {
   readonly by: readonly string[];
+  readonly as?: readonly (ValueCast | null | undefined)[] | null | undefined;
   readonly having?: readonly GroupConditionInput[] | null | undefined;
   readonly orderBy?: readonly GroupOrderInput[] | null | undefined;
   readonly first?: number | null | undefined;
@@ -70,7 +74,8 @@ export async function readGroups(
   if (args.by.length === 0 || args.by.length > mostPaths) {
     throw new PortolanError('BAD_USER_INPUT', `\`by\` takes 1 to ${mostPaths} paths; these are ${args.by.length}.`);
   }
-  const by = args.by.map((written) => leafAt(aggregated, 'groups', written));
+  const casts = castsOf('groups', args.by, args.as);
+  const by = args.by.map((written, index) => leafAt(aggregated, 'groups', written, casts[index]));
   warnOfMergedClusters(aggregated, by, path);
   const first = pageSize('groups', args.first ?? null, defaultGroups, aggregated.operation.source.limits.maxPageSize);
   const terms = (args.orderBy ?? [{}]).map((term) => termOf(aggregated, term, by));
@@ -132,23 +137,31 @@ interface Term {
   readonly measured: Measured | null;
 }
 
-function termOf(aggregated: Aggregated, { by, path, direction }: GroupOrderInput, keys: readonly Leaf[]): Term {
+function termOf(aggregated: Aggregated, { by, path, as, direction }: GroupOrderInput, keys: readonly Leaf[]): Term {
   const value = by ?? 'COUNT';
   const sortDirection = direction ?? 'DESC';
   const pathText = path ?? null;
+  const cast = as ?? null;
+  if (cast !== null && value === 'COUNT') throw refuse('COUNT takes no `as`');
   switch (value) {
     case 'COUNT':
       if (pathText !== null) throw refuse('COUNT counts objects and takes no `path`');
       return { term: { by: value, direction: sortDirection }, measured: null };
     case 'KEY': {
-      const leaf = pathText === null ? (keys.length === 1 ? keys[0] : undefined) : leafAt(aggregated, 'KEY', pathText);
+      if (cast !== null && pathText === null) throw refuse('KEY needs a `path` beside `as`');
+      const leaf =
+        pathText === null
+          ? keys.length === 1
+            ? keys[0]
+            : undefined
+          : leafAt(aggregated, 'KEY', pathText, cast ?? undefined);
       const at = leaf === undefined ? -1 : keys.findIndex((key) => textOfLeaf(key) === textOfLeaf(leaf));
       if (at < 0) throw refuse(`KEY needs the \`path\` of one of \`by\`: ${keys.map(textOfLeaf).join(', ')}`);
       return { term: { by: value, at, direction: sortDirection }, measured: null };
     }
     default: {
       if (pathText === null) throw refuse(`${value} needs a \`path\``);
-      const measured = measuredAt(aggregated, value.toLowerCase() as Measure, pathText);
+      const measured = measuredAt(aggregated, value.toLowerCase() as Measure, { path: pathText, as: cast });
       return { term: { by: value, at: 0, direction: sortDirection }, measured };
     }
   }
@@ -166,7 +179,10 @@ function conditionsOf(aggregated: Aggregated, input: GroupConditionInput): reado
   const pathText = input.path ?? null;
   if (by === 'COUNT' && pathText !== null) throw refuseHaving('COUNT counts objects and takes no `path`');
   if (by !== 'COUNT' && pathText === null) throw refuseHaving(`${by} needs a \`path\``);
-  const measured = pathText === null ? null : measuredAt(aggregated, by.toLowerCase() as Measure, pathText);
+  const as = input.as ?? null;
+  if (by === 'COUNT' && as !== null) throw refuseHaving('COUNT takes no `as`');
+  const measured =
+    pathText === null ? null : measuredAt(aggregated, by.toLowerCase() as Measure, { path: pathText, as });
   const given = operators.filter((operator) => input[operator] !== undefined);
   if (given.length === 0) throw refuseHaving(`${by} needs one of ${operators.join(', ')}`);
   return given.map((operator) => {

@@ -9,7 +9,7 @@ import type { GroupResult, Measured } from '../../query/plan/aggregate.ts';
 import { average } from '../../query/plan/aggregate.ts';
 import { textOfLeaf } from '../../query/plan/hop.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
-import { type Measure, measuredAt } from './aggregate-paths.ts';
+import { type Measure, type MeasuredPath, measuredAt } from './aggregate-paths.ts';
 import type { Aggregated } from './aggregated.ts';
 
 export interface NumSource {
@@ -37,10 +37,10 @@ export class AggregateSource {
   }
 
   /**
-   * Null when no object has a value at `path`.
+   * Null when no object has a value at the path.
    * @throws PortolanError BAD_USER_INPUT for a path whose values do not support this measure.
    */
-  async value(measure: Measure, path: string): Promise<unknown> {
+  async value(measure: Measure, path: MeasuredPath): Promise<unknown> {
     const wanted = measuredAt(this.aggregated, measure, path);
     const tally = await this.#tally(wanted);
     if (tally instanceof OverBudget) return tally;

@@ -185,12 +185,44 @@ describe('aggregate', () => {
     ]);
   });
 
+  test('adds up values of free JSON as what they are, also of groups', async () => {
+    const { query, sync } = await world();
+    const free = (name: string, phase: string, v: unknown) =>
+      made({ name, spec: { free: { v, list: [{ v }, { v: '1' }] } }, status: { phase } });
+    await sync(widgets, [
+      free('a', 'x', '500m'),
+      free('b', 'x', '1'),
+      free('c', 'y', 0.25),
+      free('d', 'y', '9007199254740993'),
+      free('e', 'y', 'many'),
+    ]);
+    const { data, errors } = await query(`{ exampleComWidgets(filter: { clusters: ["east"] }) { aggregate {
+      number: sum(path: "spec.free.v", as: NUMBER) { number text } quantity: sum(path: "spec.free.v", as: QUANTITY) { text }
+      mean: avg(path: "spec.free.v", as: QUANTITY) { text } list: sum(path: "spec.free.list[].v", as: NUMBER) { text }
+      text: max(path: "spec.free.v") most: max(path: "spec.free.v", as: NUMBER) least: min(path: "spec.free.v", as: NUMBER)
+      groups(by: ["status.phase"], having: [{ value: MAX, path: "spec.free.v", as: QUANTITY, lte: "1" }],
+        orderBy: [{ by: SUM, path: "spec.free.v", as: QUANTITY }]) { keys aggregate { sum(path: "spec.free.v", as: QUANTITY) { text } } }
+      all: groups(by: ["status.phase"], orderBy: [{ by: MIN, path: "spec.free.v", as: QUANTITY, direction: ASC }]) { keys } } } }`);
+    expect(errors).toEqual([]);
+    expect(data.exampleComWidgets.aggregate).toEqual({
+      number: { number: 9007199254740994, text: '9007199254740994.25' },
+      quantity: { text: '9007199254740994.75' },
+      mean: { text: '2251799813685248.6875' },
+      list: { text: '9007199254740999.25' },
+      text: 'many',
+      most: '9007199254740993',
+      least: 0.25,
+      groups: [{ keys: ['x'], aggregate: { sum: { text: '1.5' } } }],
+      all: [{ keys: ['y'] }, { keys: ['x'] }],
+    });
+  });
+
   test('what cannot be measured is refused by name, and what stands beside it is answered', async () => {
     const { ask } = await world();
     const refused = [
       [
         'sum(path: "status.phase") { text }',
-        'sum adds up numbers, quantities and durations, and status.phase is String',
+        'sum adds up numbers, quantities and durations, and status.phase is String. Add as: NUMBER or as: QUANTITY if',
       ],
       ['avg(path: "spec.at") { text }', 'avg adds up numbers, quantities and durations, and spec.at is DateTime'],
       ['sum(path: "spec.replica") { text }', 'did you mean "replicas"?'],
@@ -205,6 +237,10 @@ describe('aggregate', () => {
         'groups(by: ["status.phase"], orderBy: [{ by: KEY, path: "spec.at" }]) { cursor }',
         'of one of `by`: status.phase',
       ],
+      ['groups(by: ["status.phase"], orderBy: [{ as: NUMBER }]) { cursor }', 'COUNT takes no `as`'],
+      ['groups(by: ["status.phase"], having: [{ as: NUMBER, eq: 1 }]) { cursor }', 'COUNT takes no `as`'],
+      ['sum(path: "status.phase", as: TIME) { text }', 'status.phase as TIME is Time'],
+      ['max(path: "spec.paused", as: NUMBER)', 'as: NUMBER does not apply to spec.paused, which is Boolean'],
       ['groups(by: ["status.phase"], after: "x") { cursor }', 'is not a cursor'],
     ] as const;
     for (const [field, message] of refused) {

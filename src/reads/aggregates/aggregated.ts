@@ -4,11 +4,13 @@
  */
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { foldCase } from '../../catalog/values/values.ts';
+import { warnOfHiddenEnds } from '../../operation/hidden-ends.ts';
 import type { Operation } from '../../operation/operation.ts';
+import type { ResponsePath } from '../../operation/operation-trace.ts';
 import type { AggregatePlan, GroupResult, Leaf } from '../../query/plan/aggregate.ts';
-import { everything, type Filter, type Identity } from '../../query/plan/filter.ts';
+import { clustersIn, everything, type Filter, type Identity } from '../../query/plan/filter.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
-import { type Hop, hopsOf } from '../../query/plan/hop.ts';
+import { anyKind, type Hop, hopsOf } from '../../query/plan/hop.ts';
 import type { ListPlan } from '../../query/plan/plan.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { aggregateKinds } from '../../query/read/aggregate-kinds.ts';
@@ -42,19 +44,31 @@ export class AggregatedList implements Aggregated {
   readonly filter: Filter;
   readonly of = null;
   readonly #plan: Pick<ListPlan, 'kinds' | 'filter'>;
+  readonly #path: ResponsePath;
   readonly #read: Read;
 
-  constructor(operation: Operation, { kinds, filter }: ListPlan, catalogKinds: readonly CatalogKind[], read: Read) {
+  constructor(
+    operation: Operation,
+    { kinds, filter }: ListPlan,
+    {
+      catalogKinds,
+      path,
+      read,
+    }: { readonly catalogKinds: readonly CatalogKind[]; readonly path: ResponsePath; readonly read: Read },
+  ) {
     this.operation = operation;
     this.kinds = catalogKinds;
     this.filter = filter;
     this.#plan = { kinds, filter };
+    this.#path = path;
     this.#read = read;
   }
 
   groups(request: AggregateRequest): Promise<readonly GroupResult[] | OverBudget> {
     return this.#once('groups', request, async (lease, view) => {
-      await requireRelated(this.operation, lease, [...request.by, ...request.measured].flatMap(hopsOf));
+      const hops = [...request.by, ...request.measured].flatMap(hopsOf);
+      await requireRelated(this.operation, lease, hops);
+      this.#warn(view, hops);
       return aggregateKinds(lease, view, { ...this.#plan, ...request }, this.operation.scans);
     });
   }
@@ -62,8 +76,14 @@ export class AggregatedList implements Aggregated {
   facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | OverBudget> {
     return this.#once('facet', { leaf, first, contains }, async (lease, view) => {
       await requireRelated(this.operation, lease, hopsOf(leaf));
+      this.#warn(view, hopsOf(leaf));
       return facet(lease, view, { ...this.#plan, leaf, first, contains }, this.operation.scans);
     });
+  }
+
+  /** The list itself warns of its filter. */
+  #warn(view: View, hops: readonly Hop[]): void {
+    warnOfHiddenEnds(this.operation, view, { hops, clusters: clustersIn(this.filter) }, this.#path);
   }
 
   #once<T>(what: string, request: unknown, work: (lease: Lease, view: View) => Promise<T>): Promise<T> {
@@ -106,6 +126,8 @@ export class AggregatedRelated implements Aggregated {
  * @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED
  */
 export async function requireRelated(operation: Operation, lease: Lease, hops: readonly Hop[]): Promise<void> {
-  const keys = [...new Set(hops.map(({ to }) => to.key))];
+  const keys = [...new Set(hops.map(({ to }) => to.key))].filter((key) => key !== anyKind);
+  // The syncs of all kinds decide, and no read of the answer depends on them.
+  if (hops.some(({ to }) => to.key === anyKind)) operation.noteMore();
   if (keys.length > 0) operation.noteMissing(await requireReady(lease, keys));
 }

@@ -167,40 +167,74 @@ export async function loadChanges(
   changeCost: number,
 ): Promise<ChangesSource> {
   const { generation } = operation;
-  operation.noteMore();
   const { namespaces, clusters } = args;
-  const page = checkPage({ first: args.first, after: args.after }, { maximum: operation.source.limits.maxPageSize });
   const kinds = args.kinds === null ? generation.all.filter(isNoEvent) : [...new Set(generation.kinds(args.kinds))];
   const filter = filterOf(namespaces, clusters);
   // Refuses the name of a cluster that serves nothing.
-  for (const kind of kinds) servingClusters(generation, kind, filter);
+  for (const kind of kinds) servingClusters(operation, kind, filter);
   const clock = { now: () => operation.now };
   const since = Math.ceil(readTime(args.since, '`since`', clock));
-  const until = args.until === null ? Number.MAX_SAFE_INTEGER - 1 : Math.floor(readTime(args.until, '`until`', clock));
+  const until = args.until === null ? anyTime.until : Math.floor(readTime(args.until, '`until`', clock));
   if (until < since) throw new PortolanError('BAD_USER_INPUT', '`until` is before `since`.');
   const keys = kinds.map(({ key }) => key);
-  const list = await listIn(operation, digest({ changes: keys.toSorted(), namespaces, clusters }));
+  await operation.read(async (_lease, view) => requireVisible(view, keys, filter));
+  const subject = digest({ changes: keys.toSorted(), namespaces, clusters });
+  return loadChangesOf(operation, { kinds, namespaces, clusters, since, until, subject }, args, changeCost);
+}
+
+interface WantedChanges {
+  readonly kinds: readonly CatalogKind[];
+  /** Null for all. */
+  readonly clusters: readonly string[] | null;
+  /** Null for all. */
+  readonly namespaces: readonly string[] | null;
+  /** Absent for all objects. */
+  readonly uids?: readonly string[];
+  /** Milliseconds since the epoch. Default: any time. */
+  readonly since?: number;
+  readonly until?: number;
+  /** What the pages are of: a cursor is of one subject. */
+  readonly subject: string;
+}
+
+const anyTime = { since: 0, until: Number.MAX_SAFE_INTEGER - 1 } as const;
+
+/** The recorded changes of these objects, as far as the caller may list them now. @param changeCost values of one change */
+export async function loadChangesOf(
+  operation: Operation,
+  { kinds, clusters, subject, ...wanted }: WantedChanges,
+  args: PageArguments,
+  changeCost: number,
+): Promise<ChangesSource> {
+  // Old entries leave the log without a change of the kind.
+  operation.noteMore();
+  const page = checkPage({ first: args.first, after: args.after }, { maximum: operation.source.limits.maxPageSize });
+  const list = await listIn(operation, subject);
   const before = args.after === null ? null : decodeChangeCursor(args.after, list);
-  const seqs = await operation.read(async (lease, view) => {
-    requireVisible(view, keys, filter);
-    return changesOfKinds(lease, view, { keys, namespaces, clusters, since, until, before, limit: page.limit + 1 });
-  });
+  const keys = kinds.map(({ key }) => key);
+  const asked = { ...anyTime, ...wanted, keys, clusters, before, limit: page.limit + 1 };
+  const seqs = await operation.read((lease, view) => changesOfKinds(lease, view, asked));
   const edges = await edgesOf(operation, seqs.slice(0, page.limit), list, changeCost);
-  return {
-    ...pageOf(edges, seqs.length > page.limit, before),
-    reaches: async () => {
-      const scopes = await operation.read(
-        async (_lease, view) => new Map(keys.map((key) => [key, view.scopeOf(key, 'list')])),
-      );
-      const isSeen = ({ key, cluster }: Reach): boolean =>
-        (clusters?.includes(cluster) ?? true) && partIn(scopes.get(key) as Scope, cluster) !== null;
-      const reaches = await reachesOf(operation, kinds);
-      return reaches.filter(isSeen).flatMap((reach) => {
-        const kind = kinds.find(({ key }) => key === reach.key);
-        return kind === undefined ? [] : [{ ...reach, kind }];
-      });
-    },
-  };
+  const found = pageOf(edges, seqs.length > page.limit, before);
+  return { ...found, reaches: () => visibleReaches(operation, kinds, clusters) };
+}
+
+/** The reach of each kind in the clusters in which the caller may list it. @param clusters null for all */
+async function visibleReaches(
+  operation: Operation,
+  kinds: readonly CatalogKind[],
+  clusters: readonly string[] | null,
+): ReturnType<ChangesSource['reaches']> {
+  const scopes = await operation.read(
+    async (_lease, view) => new Map(kinds.map(({ key }) => [key, view.scopeOf(key, 'list')])),
+  );
+  const isSeen = ({ key, cluster }: Reach): boolean =>
+    (clusters?.includes(cluster) ?? true) && partIn(scopes.get(key) as Scope, cluster) !== null;
+  const reaches = await reachesOf(operation, kinds);
+  return reaches.filter(isSeen).flatMap((reach) => {
+    const kind = kinds.find(({ key }) => key === reach.key);
+    return kind === undefined ? [] : [{ ...reach, kind }];
+  });
 }
 
 /** Events are about other changes, and there are many. So a caller must name them. */

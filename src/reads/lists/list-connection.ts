@@ -6,15 +6,16 @@
  *   totalCount(), aggregated     read on their own, where selected
  */
 
-import type { PortolanError } from '../../base/errors.ts';
+import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import { missingFrom, servingClusters } from '../../operation/list-readiness.ts';
+import { warnOfHiddenEnds } from '../../operation/hidden-ends.ts';
+import { missingFrom, requireClusters, servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ResponsePath } from '../../operation/operation-trace.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
 import { warnOfLetterCase, warnOfUnknownNames } from '../../operation/unknown-names.ts';
-import { hopsIn } from '../../query/plan/filter.ts';
-import { hopsOf } from '../../query/plan/hop.ts';
+import { clustersIn, hopsIn } from '../../query/plan/filter.ts';
+import { anyKind, hopsOf } from '../../query/plan/hop.ts';
 import type { ListPlan, ListResult, ListRow } from '../../query/plan/plan.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
 import { listPage } from '../../query/read/list.ts';
@@ -71,6 +72,8 @@ export interface ListSettings {
   readonly objectCost: number;
   /** The response path of the field. */
   readonly path?: ResponsePath;
+  /** Where the caller may list nothing, the list is empty, and not FORBIDDEN. */
+  readonly orEmpty?: boolean;
   /** Keys of kinds that may be missing if at least one of them is synced. Default: no kind may be missing. */
   readonly optional?: ReadonlySet<string>;
 }
@@ -81,6 +84,7 @@ export class ListConnection implements ConnectionSource {
   readonly #plan: ListPlan;
   readonly #kinds: ReadonlyMap<string, CatalogKind>;
   readonly #optional: ReadonlySet<string>;
+  readonly #orEmpty: boolean;
   readonly #objectCost: number;
   readonly #path: ResponsePath;
   #ready: Promise<void> | null = null;
@@ -92,11 +96,12 @@ export class ListConnection implements ConnectionSource {
     operation: Operation,
     plan: ListPlan,
     kinds: readonly CatalogKind[],
-    { objectCost, optional = new Set(), path = [] }: ListSettings,
+    { objectCost, orEmpty = false, optional = new Set(), path = [] }: ListSettings,
   ) {
     this.#operation = operation;
     this.#optional = optional;
     this.#path = path;
+    this.#orEmpty = orEmpty;
     this.#objectCost = objectCost;
     this.#plan = plan;
     this.#kinds = new Map(kinds.map((kind) => [kind.key, kind]));
@@ -135,9 +140,11 @@ export class ListConnection implements ConnectionSource {
   }
 
   get aggregated(): Aggregated {
-    this.#aggregated ??= new AggregatedList(this.#operation, this.#plan, [...this.#kinds.values()], (work) =>
-      this.#read(work),
-    );
+    this.#aggregated ??= new AggregatedList(this.#operation, this.#plan, {
+      catalogKinds: [...this.#kinds.values()],
+      path: this.#path,
+      read: (work) => this.#read(work),
+    });
     return this.#aggregated;
   }
 
@@ -176,29 +183,40 @@ export class ListConnection implements ConnectionSource {
   }
 
   async #checkReady(lease: Lease, view: View): Promise<void> {
-    requireVisible(view, [...this.#kinds.keys()], this.#plan.filter);
+    this.#requireVisible(view);
+    requireClusters(this.#operation, clustersIn(this.#plan.filter) ?? []);
     const found = await readiness(lease, [...this.#kinds.keys()]);
     const optional = found.filter(({ key }) => this.#optional.has(key));
     const some = optional.some(({ synced }) => synced);
     if (some) this.#operation.noteMissing(optional.filter(({ synced }) => !synced));
     for (const kind of this.#kinds.values()) {
       if (this.#optional.has(kind.key)) continue;
-      this.#operation.noteMissing(missingFrom(this.#operation.generation, kind, this.#plan.filter, found));
+      this.#operation.noteMissing(missingFrom(this.#operation, kind, this.#plan.filter, found));
     }
     if (!some && this.#optional.size > 0) throw this.#noneReady(found);
     const { filter, orderBy } = this.#plan;
     const hops = hopsIn(filter);
-    await requireRelated(this.#operation, lease, [...hops, ...orderBy.flatMap(hopsOf)]);
-    const keys = [...this.#kinds.keys(), ...hops.map(({ to }) => to.key)];
+    const ordered = orderBy.flatMap(hopsOf);
+    await requireRelated(this.#operation, lease, [...hops, ...ordered]);
+    warnOfHiddenEnds(this.#operation, view, { filter, hops: ordered }, this.#path);
+    const leadsToAll = hops.some(({ to }) => to.key === anyKind);
+    const keys = leadsToAll ? [...view.layouts.keys()] : [...this.#kinds.keys(), ...hops.map(({ to }) => to.key)];
     const ids = keys.map((key) => view.get(key)?.kindId).filter((id) => id !== undefined);
     await requireSearchable(lease, ids, filter);
+  }
+
+  #requireVisible(view: View): void {
+    try {
+      requireVisible(view, [...this.#kinds.keys()], this.#plan.filter);
+    } catch (error) {
+      if (!this.#orEmpty || !(error instanceof PortolanError) || error.code !== 'FORBIDDEN') throw error;
+    }
   }
 
   /** No optional kind is synced; one would be enough. */
   #noneReady(found: readonly Readiness[]): PortolanError {
     const kinds = [...this.#kinds.values()].filter(({ key }) => this.#optional.has(key));
-    const { generation } = this.#operation;
-    const clusters = new Set(kinds.flatMap((kind) => servingClusters(generation, kind, this.#plan.filter)));
+    const clusters = new Set(kinds.flatMap((kind) => servingClusters(this.#operation, kind, this.#plan.filter)));
     const keys = kinds.map(({ key }) => key);
     return notReady(found, keys, clusters.size === 0 ? undefined : [...clusters], true);
   }

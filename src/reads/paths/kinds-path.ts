@@ -1,9 +1,11 @@
 /** Looks up a caller's paths in the queried kinds. */
 
+import { BoundedCache } from '../../base/bounded-cache.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { isAbstract } from '../../catalog/groups/api-group.ts';
 import { type ResolvedPath, resolvePath } from '../../catalog/paths/resolve-path.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { ValueCast } from '../../catalog/tree/cast.ts';
 import type { FieldTree } from '../../catalog/tree/field-tree.ts';
 import {
   healthNames,
@@ -17,20 +19,52 @@ import {
 import { objectMetaKey, sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 
 /** What is known of a kind whose path is looked up. */
-export type PathKind = Pick<CatalogKind, 'tree' | 'resource'>;
+export interface PathKind extends Pick<CatalogKind, 'tree'> {
+  readonly resource: Pick<CatalogKind['resource'], 'group'>;
+}
+
+/** Paths that were looked up in the same list of several kinds. */
+const known = new WeakMap<readonly PathKind[], BoundedCache<ResolvedPath>>();
 
 /**
- * Resolves a path. `cluster` and `id` are parts of each object's identity. `every`: all trees must have it. `some`: one tree must have
+ * Resolves a path, once for each list of kinds. `cluster` and `id` are parts of each object's identity. `every`: all trees must have it. `some`: one tree must have
  * it, and objects of the other kinds have no value there.
- * @throws PortolanError BAD_USER_INPUT for an unknown path, and for one with different types in different kinds.
+ * @param cast values are read as of this type, so they may have different types in different kinds
+ * @throws PortolanError BAD_USER_INPUT for an unknown path, for one with different types in different kinds, and for a cast that does not apply.
  */
-export function pathIn(kinds: readonly PathKind[], written: string, needed: 'every' | 'some'): ResolvedPath {
+export function pathIn(
+  kinds: readonly PathKind[],
+  written: string,
+  needed: 'every' | 'some',
+  cast?: ValueCast,
+): ResolvedPath {
+  if (kinds.length < 2) return resolvedIn(kinds, written, needed, cast);
+  let cache = known.get(kinds);
+  if (cache === undefined) {
+    cache = new BoundedCache({ entries: 1000, weight: 256 * 1024 });
+    known.set(kinds, cache);
+  }
+  const key = `${needed} ${cast ?? ''} ${written}`;
+  const before = cache.get(key);
+  if (before !== undefined) return before;
+  const found = resolvedIn(kinds, written, needed, cast);
+  cache.set(key, found, key.length);
+  return found;
+}
+
+function resolvedIn(
+  kinds: readonly PathKind[],
+  written: string,
+  needed: 'every' | 'some',
+  cast: ValueCast | undefined,
+): ResolvedPath {
   const path = parsePath(written);
   const identity = identityNames.find((name) => name === written);
   // The cluster in the identity of an object of an abstract kind names the member too.
   if (identity === 'cluster' && kinds.length > 0 && kinds.every(isAbstract))
-    return pathIn(kinds, '["cluster"]', needed);
+    return resolvedIn(kinds, '["cluster"]', needed, cast);
   if (identity !== undefined) {
+    if (cast !== undefined) throw notCast(cast, identity);
     return {
       type: { kind: 'leaf', type: 'String' },
       many: false,
@@ -42,7 +76,7 @@ export function pathIn(kinds: readonly PathKind[], written: string, needed: 'eve
   let refused: unknown = null;
   for (const { tree } of kinds) {
     try {
-      found.push(resolvePath(tree, path));
+      found.push(resolvePath(tree, path, undefined, cast));
     } catch (error) {
       if (needed === 'every') throw error;
       refused ??= error;
@@ -61,6 +95,11 @@ export function pathIn(kinds: readonly PathKind[], written: string, needed: 'eve
     throw new PortolanError('BAD_USER_INPUT', `The path ${JSON.stringify(written.slice(0, 40))}… is too long.`);
   }
   return first;
+}
+
+/** The refusal of a cast of a value that is not stored in the object. */
+export function notCast(cast: ValueCast, path: string): PortolanError {
+  return new PortolanError('BAD_USER_INPUT', `as: ${cast} does not apply to ${path}; leave it out.`);
 }
 
 /** @throws PortolanError BAD_USER_INPUT for a path into the health that does not exist. */
@@ -86,5 +125,25 @@ export function leafIn(what: string, { type, path }: ResolvedPath): Path {
 function typeText({ type }: ResolvedPath): string {
   return type.kind === 'leaf' ? type.type : type.kind;
 }
+
+/** What objects of any kind have. */
+const anyTree: FieldTree = {
+  root: '',
+  shapes: {
+    ...Object.fromEntries(sharedShapes),
+    '': {
+      key: '',
+      path: [],
+      fields: [
+        { name: 'apiVersion', type: { kind: 'leaf', type: 'String' } },
+        { name: 'kind', type: { kind: 'leaf', type: 'String' } },
+        { name: 'metadata', type: { kind: 'object', shape: objectMetaKey } },
+      ],
+    },
+  },
+};
+
+/** A kind with the paths that every kind has. */
+export const anyPaths: PathKind = { tree: anyTree, resource: { group: '' } };
 
 export const metadataTree: FieldTree = { root: objectMetaKey, shapes: Object.fromEntries(sharedShapes) };

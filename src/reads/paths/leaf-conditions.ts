@@ -4,6 +4,9 @@
  *   replicas: { gte: 1, ne: 3 }     and(comparison gte 1, not(comparison eq 3))
  *   finishedAt: { gt: "-10m" }      comparison gt, with the time ten minutes before now
  */
+
+import { comparedType } from '../../catalog/paths/resolve-path.ts';
+import type { ValueCast } from '../../catalog/tree/cast.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { Path } from '../../catalog/tree/path.ts';
 import { checkPattern } from '../../catalog/values/pattern.ts';
@@ -20,31 +23,51 @@ export interface FilterClock {
 }
 
 const withoutCase = new Set(['lt', 'lte', 'gt', 'gte']);
+/** Ranges of these types go by text, in which a relative time means nothing. */
+const isTextType: ReadonlySet<LeafType> = new Set(['String', 'IntOrString', 'IP', 'ResourceVersion', 'JSON']);
 
 /**
  * The filter of the operators in `value` on the leaf at `path`. When the path goes through a list, one matching element is enough.
+ * @param given the leaf's type in its tree, or that of `cast`
  * @throws PortolanError BAD_USER_INPUT with the place, for a value that is null, empty, or not of the leaf's type.
  */
-export function leafConditions(type: LeafType, value: unknown, place: string, path: Path, clock: FilterClock): Filter {
+export function leafConditions(
+  given: LeafType,
+  value: unknown,
+  place: string,
+  path: Path,
+  clock: FilterClock,
+  cast?: ValueCast,
+): Filter {
+  const type = comparedType(given, path);
   const { ignoreCase, ...operators } = Object.fromEntries(entriesOf(value, place));
   const fold = ignoreCase === true;
   return conjunction(
-    entriesOf(operators, place).map(([operator, given]): Filter => {
+    entriesOf(operators, place).map(([operator, operand]): Filter => {
       const here = `${place}.${operator}`;
-      if (operator === 'exists') return truth(given, here) ? existence(path, type) : negation(existence(path, type));
+      if (operator === 'exists') return truth(operand, here) ? existence(path, type) : negation(existence(path, type));
       if (fold && withoutCase.has(operator)) refuse(here, 'cannot be combined with ignoreCase');
-      if (given === null || given === undefined) {
+      if (operand === null || operand === undefined) {
         return refuse(here, 'is null; use exists, leave it out, or pass the whole filter as one variable');
       }
       const positive = (operator === 'ne' ? 'eq' : operator === 'notIn' ? 'in' : operator) as CompareOperator;
-      const written = positive === 'in' ? listOf(given, here) : [given];
-      const isRelative = type === 'DateTime' && written.some(isRelativeText);
+      const written = positive === 'in' ? listOf(operand, here) : [operand];
+      const isRelative = (type === 'DateTime' || type === 'Time') && written.some(isRelativeText);
       const values = isRelative ? written.map((item) => absolute(item, here, clock)) : written;
       for (const item of values) {
+        if (withoutCase.has(operator) && isTextType.has(type) && isRelativeText(item)) {
+          refuse(
+            here,
+            `compares texts, and ${JSON.stringify(item)} is a time relative to now; compare times by path: [{ path, as: TIME, ${operator}: ${JSON.stringify(item)} }]`,
+          );
+        }
         const problem = isTextOperator(positive) ? checkText(positive, item) : checkValue(type, item);
         if (problem !== null) refuse(here, problem);
       }
-      const compare = comparison(path, type, positive, values, fold, isRelative ? written : undefined);
+      const compare = comparison(path, type, positive, values, fold, {
+        ...(isRelative ? { relative: written } : {}),
+        ...(cast === undefined ? {} : { cast }),
+      });
       return positive === operator ? compare : negation(compare);
     }),
   );

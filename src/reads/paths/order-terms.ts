@@ -1,7 +1,9 @@
 /** Reads the argument `orderBy` of a list. */
 import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { ValueCast } from '../../catalog/tree/cast.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
+import { hasTextKey } from '../../catalog/values/values.ts';
 import type { Filter } from '../../query/plan/filter.ts';
 import type { OrderTerm } from '../../query/plan/plan.ts';
 import { searchesIn } from '../../query/sql/search.ts';
@@ -13,6 +15,8 @@ export interface OrderArgument {
   readonly direction?: 'ASC' | 'DESC' | null;
   readonly nulls?: 'FIRST' | 'LAST' | null;
   readonly natural?: boolean | null;
+  readonly ignoreCase?: boolean | null;
+  readonly as?: ValueCast | null;
 }
 
 /**
@@ -32,14 +36,17 @@ export function orderTerms(
 
 function orderTerm(
   kinds: readonly CatalogKind[],
-  { path: written, direction, nulls, natural }: OrderArgument,
+  { path: written, direction, nulls, natural, ignoreCase, as }: OrderArgument,
   kindOf: KindOf,
 ): OrderTerm {
-  const found = relatedPathIn(kinds, written, 'every', kindOf);
+  const cast = as ?? undefined;
+  const found = relatedPathIn(kinds, written, 'every', kindOf, cast);
   const path = leafIn('An order', found);
   const type = found.type.kind === 'leaf' ? found.type.type : 'JSON';
-  if (natural === true && type !== 'String') {
-    throw new PortolanError('BAD_USER_INPUT', `natural orders texts, and ${path.text} is ${type}; leave it out.`);
+  for (const [name, given] of Object.entries({ natural, ignoreCase })) {
+    if (given !== true || hasTextKey(type)) continue;
+    const is = cast === undefined ? `${path.text} is ${type}` : `as: ${cast} makes ${path.text} none`;
+    throw new PortolanError('BAD_USER_INPUT', `${name} orders texts, and ${is}; leave it out.`);
   }
   return {
     path,
@@ -48,5 +55,7 @@ function orderTerm(
     direction: direction ?? 'ASC',
     nulls: nulls ?? 'LAST',
     ...(natural === true ? { natural } : {}),
+    ...(ignoreCase === true ? { ignoreCase } : {}),
+    ...(cast === undefined ? {} : { cast }),
   };
 }

@@ -8,10 +8,11 @@
 import { codeOf, PortolanError } from '../../base/errors.ts';
 import type { ResolvedPath } from '../../catalog/paths/resolve-path.ts';
 import type { CatalogKind, KindRelation } from '../../catalog/resources/catalog.ts';
+import type { ValueCast } from '../../catalog/tree/cast.ts';
 import { parsePath, pathOf } from '../../catalog/tree/path.ts';
 import { deepestRelated } from '../../query/plan/check-filter.ts';
 import { hopOf, type Through } from '../../query/plan/hop.ts';
-import { pathIn } from './kinds-path.ts';
+import { anyPaths, notCast, pathIn } from './kinds-path.ts';
 
 /** The kind of a resourceKey. */
 export type KindOf = (key: string) => CatalogKind | undefined;
@@ -29,25 +30,37 @@ export function relatedPathIn(
   written: string,
   needed: 'every' | 'some',
   kindOf: KindOf,
+  cast?: ValueCast,
 ): RelatedPath {
   try {
-    return pathIn(kinds, written, needed);
+    return pathIn(kinds, written, needed, cast);
   } catch (error) {
     const [kind] = kinds;
     if (kind === undefined || kinds.length > 1 || codeOf(error) !== 'BAD_USER_INPUT') throw error;
-    const found = throughRelation(kind, written, kindOf, 1);
+    const found = throughRelation(kind, written, { kindOf, cast }, 1);
     if (found === null) throw error;
     return found;
   }
 }
 
+interface RelatedContext {
+  readonly kindOf: KindOf;
+  readonly cast: ValueCast | undefined;
+}
+
 /** Null if the path does not begin with a relation of the kind. */
-function throughRelation(kind: CatalogKind, written: string, kindOf: KindOf, depth: number): RelatedPath | null {
+function throughRelation(
+  kind: CatalogKind,
+  written: string,
+  context: RelatedContext,
+  depth: number,
+): RelatedPath | null {
   const { steps, fold } = parsePath(written);
   const [first, ...rest] = steps;
   const relation = first?.kind === 'field' ? kind.relations.find(({ name }) => name === first.name) : undefined;
-  const to = relation === undefined || relation.to === null ? undefined : kindOf(relation.to);
-  if (relation === undefined || to === undefined) return null;
+  if (relation === undefined || (relation.to === null && relation.way.by !== 'reference')) return null;
+  const to = relation.to === null ? null : context.kindOf(relation.to);
+  if (to === undefined) return null;
   if (depth > deepestRelated) {
     throw refuse(written, `goes through more than ${deepestRelated} relations`);
   }
@@ -55,22 +68,24 @@ function throughRelation(kind: CatalogKind, written: string, kindOf: KindOf, dep
   if (rest.length === 0) {
     if (fold !== 'count')
       throw refuse(written, isOne(relation) ? `names an object; name one of its fields` : countHint(relation));
+    if (context.cast !== undefined) throw notCast(context.cast, written);
     return { type: { kind: 'leaf', type: 'Int' }, many: false, path: pathOf([]), through: { hops: [], counted: hop } };
   }
   if (!isOne(relation)) throw refuse(written, countHint(relation));
-  const found = inRelated(to, pathOf(rest, fold).text, kindOf, depth);
+  const found = inRelated(to, pathOf(rest, fold).text, context, depth);
   if (found.many)
     throw refuse(written, 'goes through a list of the related object; name one value with [0] or [name=value]');
   const { hops, counted } = found.through ?? { hops: [], counted: null };
   return { ...found, through: { hops: [hop, ...hops], counted } };
 }
 
-function inRelated(kind: CatalogKind, written: string, kindOf: KindOf, depth: number): RelatedPath {
+function inRelated(kind: CatalogKind | null, written: string, context: RelatedContext, depth: number): RelatedPath {
+  if (kind === null) return pathIn([anyPaths], written, 'every', context.cast);
   try {
-    return pathIn([kind], written, 'every');
+    return pathIn([kind], written, 'every', context.cast);
   } catch (error) {
     if (codeOf(error) !== 'BAD_USER_INPUT') throw error;
-    const found = throughRelation(kind, written, kindOf, depth + 1);
+    const found = throughRelation(kind, written, context, depth + 1);
     if (found === null) throw error;
     return found;
   }

@@ -1,13 +1,13 @@
 /** `graph`: the objects around an object. */
 import { PortolanError } from '../../base/errors.ts';
-import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { KindRelation } from '../../catalog/resources/catalog.ts';
 import type { Operation } from '../../operation/operation.ts';
-import { hopOf } from '../../query/plan/hop.ts';
+import { type Hop, type HopEnd, hopEnd, hopOf, reversed } from '../../query/plan/hop.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { Projection } from '../../query/plan/plan.ts';
 import { isStored, objectsById } from '../../query/read/object-rows.ts';
 import { readiness } from '../../query/read/readiness.ts';
-import { type GraphHop, relatedGraph } from '../../query/related/graph.ts';
+import { type GraphAnyHop, type GraphHop, type GraphHops, relatedGraph } from '../../query/related/graph.ts';
 import { ObjectSource } from '../lists/object-source.ts';
 
 export interface GraphEdgeSource {
@@ -50,8 +50,8 @@ export async function loadGraph(
       generation.all.map(({ key }) => key),
     );
     const synced = new Set(states.filter((state) => state.synced).map(({ key }) => key));
-    const hops = new Map<string, readonly GraphHop[]>();
-    const hopsFrom = (key: string): readonly GraphHop[] => {
+    const hops = new Map<string, GraphHops>();
+    const hopsFrom = (key: string): GraphHops => {
       const known = hops.get(key) ?? graphHops(operation, key, synced);
       hops.set(key, known);
       return known;
@@ -59,7 +59,11 @@ export async function loadGraph(
     const includes = (key: string): boolean =>
       generation.kind(key) !== undefined && (wanted?.has(key) ?? key !== 'events');
     const start = { id: row.objectId, key: kind.key };
-    const found = await relatedGraph(lease, view, start, { depth, limit, hopsOf: hopsFrom, includes });
+    const kindOf = (group: string, named: string): HopEnd | undefined => {
+      const of = generation.kindOf(group, named);
+      return of === undefined || !synced.has(of.key) ? undefined : hopEnd(of);
+    };
+    const found = await relatedGraph(lease, view, start, { depth, limit, hopsOf: hopsFrom, kindOf, includes });
     const rows = await objectsById(lease, found.nodes, projection);
     const nodes = rows.flatMap((each): readonly ObjectSource[] => {
       const of = generation.kind(each.key);
@@ -75,17 +79,35 @@ export async function loadGraph(
   });
 }
 
-/** The hops of a kind, without owner references and weak references. */
-function graphHops({ generation }: Operation, key: string, synced: ReadonlySet<string>): readonly GraphHop[] {
+/**
+ * The hops of a kind: its own relations, and those of other kinds that lead to it. A relation without a field in the other direction counts
+ * too. Owner references, the relation to the Namespace and weak references do not.
+ */
+function graphHops({ generation }: Operation, key: string, synced: ReadonlySet<string>): GraphHops {
   const kind = generation.kind(key);
-  if (kind === undefined) return [];
-  return kind.relations.flatMap((relation): readonly GraphHop[] => {
-    const { to, way, weak, forward } = relation;
-    if (way.by === 'owner' || weak) return [];
-    const ends: readonly (CatalogKind | undefined)[] =
-      to === null ? [...synced].map((each) => generation.kind(each)) : synced.has(to) ? [generation.kind(to)] : [];
-    return ends.flatMap((end) => (end === undefined ? [] : [{ hop: hopOf(kind, relation, end), relation: forward }]));
-  });
+  if (kind === undefined) return { hops: [], anyHops: [] };
+  const hops = new Map<string, GraphHop>();
+  const add = (hop: Hop, relation: string): void => {
+    const id = `${hop.direction} ${hop.to.key} ${relation}`;
+    if (!hops.has(id)) hops.set(id, { hop, relation });
+  };
+  const anyHops: GraphAnyHop[] = [];
+  const counts = ({ way, weak }: KindRelation): boolean => way.by !== 'owner' && way.by !== 'namespace' && !weak;
+  for (const relation of kind.relations.filter(counts)) {
+    const { to, way, many, forward } = relation;
+    const end = to === null || !synced.has(to) ? undefined : generation.kind(to);
+    if (end !== undefined) add(hopOf(kind, relation, end), forward);
+    if (to === null && way.by === 'reference') anyHops.push({ places: way.places, many, relation: forward });
+  }
+  for (const from of generation.all) {
+    if (!synced.has(from.key)) continue;
+    for (const relation of from.relations.filter(counts)) {
+      const { to, direction, forward } = relation;
+      const leadsHere = direction === 'forward' && (to === null || to === key);
+      if (leadsHere) add(reversed(hopOf(from, relation, kind)), forward);
+    }
+  }
+  return { hops: [...hops.values()], anyHops };
 }
 
 function checkBound(name: string, value: number, most: number): void {

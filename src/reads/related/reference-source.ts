@@ -1,9 +1,11 @@
 /** The references of objects by name, and the objects that refer to them. */
-import type { Access } from '../../access/scope.ts';
+import { type Access, isVisible } from '../../access/scope.ts';
+import { shortList } from '../../base/text/short-list.ts';
 import { splitLike } from '../../base/text/split-like.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
-import { referencePlaces } from '../../catalog/resources/reference-places.ts';
+import { parsedPlaces, referencePlaces } from '../../catalog/resources/reference-places.ts';
+import { reaches } from '../../operation/hidden-ends.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
 import type { Identity } from '../../query/plan/filter.ts';
@@ -89,15 +91,21 @@ export async function statedObjects(
   return references.map((stated, index) => {
     const kind = kinds[index];
     const row = rows[index] ?? null;
+    const identity = identities[index];
     const object = row === null || kind === undefined ? null : new ObjectSource(operation, kind, row);
-    const known = kind !== undefined && isWhole(states, view, kind.key, stated.cluster);
+    const known = identity !== undefined && kind !== undefined && isKnown(states, view, identity, access);
     return { stated, kind, object, state: object !== null ? 'THERE' : known ? 'MISSING' : 'UNKNOWN' };
   });
 }
 
-function isWhole(states: readonly Readiness[], view: View, key: string, cluster: string): boolean {
+/** Would the object be found if it existed? */
+function isKnown(states: readonly Readiness[], view: View, identity: Identity, access: Access): boolean {
+  return isWhole(states, identity) && isVisible(view.scopeOf(identity.key, access), identity);
+}
+
+function isWhole(states: readonly Readiness[], { key, cluster }: Pick<Identity, 'key' | 'cluster'>): boolean {
   const state = states.find((each) => each.key === key && each.cluster === cluster);
-  return state?.synced === true && state.whole && view.get(key)?.isWhole === true;
+  return state?.synced === true && state.whole;
 }
 
 function referenceSource(from: ObjectSource, { stated, kind, object, state }: StatedObject): ReferenceSource {
@@ -184,7 +192,7 @@ const mostAggregated = 100_000;
 
 /** A page of references to objects that are not there. */
 export interface DanglingSource {
-  readonly references: readonly ReferenceSource[];
+  readonly edges: readonly { readonly cursor: string; readonly node: ReferenceSource }[];
   readonly pageInfo: PageInfoSource;
 }
 
@@ -205,9 +213,11 @@ export async function loadDangling(
   const page = checkPage({ first, after }, { maximum: source.limits.maxPageSize });
   const kinds = words === null ? generation.all : [...new Set(generation.kinds(words))];
   return operation.read(async (lease, view) => {
+    const to = await syncedKinds(operation, lease);
+    warnOfUnchecked(operation, view, kinds, to);
     const { references, hasNextPage } = await danglingReferences(lease, view, {
       from: kinds.map((kind) => ({ key: kind.key, places: referencePlaces(kind, { weak: false }) })),
-      to: await syncedKinds(operation, lease, view),
+      to,
       namespaces,
       limit: page.limit,
       after,
@@ -217,16 +227,17 @@ export async function loadDangling(
       references.map(({ from }) => from),
       projection,
     );
-    const found = references.flatMap((stated, index): readonly ReferenceSource[] => {
+    const edges = references.flatMap((stated, index): DanglingSource['edges'] => {
       const row = rows[index];
       const kind = generation.kind(stated.from.key);
       if (row === undefined || kind === undefined) return [];
       const target = generation.kindOf(stated.group, stated.kind);
       const from = new ObjectSource(operation, kind, row);
-      return [referenceSource(from, { stated, kind: target, object: null, state: 'MISSING' })];
+      const node = referenceSource(from, { stated, kind: target, object: null, state: 'MISSING' });
+      return [{ cursor: stated.cursor, node }];
     });
     return {
-      references: found,
+      edges,
       pageInfo: {
         hasNextPage,
         hasPreviousPage: after !== null,
@@ -235,6 +246,41 @@ export async function loadDangling(
       },
     };
   });
+}
+
+/**
+ * Names the kinds of objects that these kinds name, and of which it cannot be known whether some are missing. The decision depends on
+ * rights and syncs alone.
+ */
+function warnOfUnchecked(
+  operation: Operation,
+  view: View,
+  kinds: readonly CatalogKind[],
+  synced: readonly SyncedKind[],
+): void {
+  const hidden = new Set<string>();
+  const unsynced = new Set<string>();
+  const clustersOf = new Map(synced.map(({ key, clusters }) => [key, clusters]));
+  for (const kind of kinds) {
+    const from = view.scopeOf(kind.key, 'list');
+    if (from.rows === 'none') continue;
+    for (const { target: named, namespace } of parsedPlaces(kind)) {
+      if ('kindAt' in named) continue;
+      const target = operation.generation.kindOf(named.group, named.kind);
+      if (target === undefined) continue;
+      const clusters = clustersOf.get(target.key) ?? [];
+      if (target.clusters.some((cluster) => !clusters.includes(cluster))) unsynced.add(target.key);
+      const ends = { from: hopEnd(kind), to: hopEnd(target), isNear: namespace === null };
+      if (!reaches(from, view.scopeOf(target.key, 'list'), ends)) hidden.add(target.key);
+    }
+  }
+  const warn = (keys: ReadonlySet<string>, why: string): void => {
+    if (keys.size === 0) return;
+    const listed = shortList([...keys].sort(), 8).join(', ');
+    operation.warn(['danglingReferences'], `Not all references to these kinds are checked, because ${why}: ${listed}.`);
+  };
+  warn(hidden, 'you may not list all of their objects');
+  warn(unsynced, 'Portolan does not have all of their objects');
 }
 
 export interface RelationCounts {
@@ -249,7 +295,7 @@ export async function countReferences(
   places: readonly string[],
 ): Promise<RelationCounts> {
   const counts = await operation.loader(`reference counts ${key}`, () =>
-    operation.read(async (lease, view) => referenceCounts(lease, view, key, await syncedKinds(operation, lease, view))),
+    operation.read(async (lease, view) => referenceCounts(lease, view, key, await syncedKinds(operation, lease))),
   );
   const own = counts.filter((count) => count.cluster === cluster && places.includes(count.place));
   return {
@@ -259,7 +305,7 @@ export async function countReferences(
 }
 
 /** All served kinds with the clusters in which they are synced. The answer depends on their syncs, also of kinds without objects. */
-async function syncedKinds(operation: Operation, lease: Lease, view: View): Promise<readonly SyncedKind[]> {
+async function syncedKinds(operation: Operation, lease: Lease): Promise<readonly SyncedKind[]> {
   operation.noteMore();
   const kinds = operation.generation.all;
   const states = await readiness(
@@ -268,6 +314,6 @@ async function syncedKinds(operation: Operation, lease: Lease, view: View): Prom
   );
   return kinds.map((kind) => ({
     ...hopEnd(kind),
-    clusters: kind.clusters.filter((cluster) => isWhole(states, view, kind.key, cluster)),
+    clusters: kind.clusters.filter((cluster) => isWhole(states, { key: kind.key, cluster })),
   }));
 }

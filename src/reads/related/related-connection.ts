@@ -6,31 +6,33 @@
  *
  * Never: shares a loader between selections or arguments that differ.
  */
+import { warnOfHiddenEnds } from '../../operation/hidden-ends.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { GroupResult } from '../../query/plan/aggregate.ts';
+import { hopsOf } from '../../query/plan/hop.ts';
 import type { ListResult, ListRow } from '../../query/plan/plan.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { aggregateRelated, type RelatedObjects } from '../../query/read/aggregate-kinds.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
-import type { Aggregated, AggregateRequest } from '../aggregates/aggregated.ts';
+import { type Aggregated, type AggregateRequest, requireRelated } from '../aggregates/aggregated.ts';
 import { type ConnectionSource, type EdgeSource, type PageInfoSource, pageOf } from '../lists/list-connection.ts';
 import { changesCursorOf } from '../lists/list-scope.ts';
 import { ObjectSource } from '../lists/object-source.ts';
 
 /** One object's page and its `changesCursor`. Both come from one snapshot, even where every read has its own lease. */
-export interface Related {
-  readonly page: ListResult;
+export interface Related<P extends ListResult = ListResult> {
+  readonly page: P;
   readonly cursor: string;
 }
 
 /** The pages with their cursor of changes. @param keys the kinds of the related objects; null for any. */
-export async function related(
+export async function related<P extends ListResult>(
   lease: Lease,
   view: View,
   keys: readonly string[] | null,
-  pages: Promise<readonly ListResult[]>,
-): Promise<readonly Related[]> {
+  pages: Promise<readonly P[]>,
+): Promise<readonly Related<P>[]> {
   const cursor = changesCursorOf(lease, view, keys);
   return (await pages).map((page) => ({ page, cursor }));
 }
@@ -90,7 +92,10 @@ export class RelatedConnection implements ConnectionSource {
   }
 }
 
-/** The groups of each of `count` objects, in their order. Every entry is OverBudget when the statement is over budget. */
+/**
+ * The groups of each of `count` objects, in their order. Every entry is OverBudget when the statement is over budget.
+ * @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED for kinds that the request reads through relations
+ */
 export async function groupsOf(
   operation: Operation,
   lease: Lease,
@@ -99,6 +104,9 @@ export async function groupsOf(
   request: AggregateRequest,
   count: number,
 ): Promise<readonly (readonly GroupResult[] | OverBudget)[]> {
+  const hops = [...request.by, ...request.measured].flatMap(hopsOf);
+  await requireRelated(operation, lease, hops);
+  warnOfHiddenEnds(operation, view, { hops }, []);
   const found = await aggregateRelated(lease, view, related, request, operation.scans, count);
   return found instanceof OverBudget ? Array.from({ length: count }, () => found) : found;
 }

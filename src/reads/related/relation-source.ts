@@ -9,19 +9,21 @@ import DataLoader from 'dataloader';
 import { splitLike } from '../../base/text/split-like.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import { warnOfHiddenEnds } from '../../operation/hidden-ends.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { GroupResult } from '../../query/plan/aggregate.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
-import { everything, type Filter, type Identity } from '../../query/plan/filter.ts';
+import { everything, type Filter } from '../../query/plan/filter.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
-import { type Hop, hopOf } from '../../query/plan/hop.ts';
-import type { ListResult, ListRow, OrderTerm, Projection } from '../../query/plan/plan.ts';
+import { type Hop, type HopEnd, hopEnd, hopOf, hopsOf } from '../../query/plan/hop.ts';
+import type { ListRow, OrderTerm, Projection } from '../../query/plan/plan.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
 import { fetchObjects } from '../../query/read/fetch.ts';
 import { requireReady } from '../../query/read/readiness.ts';
-import { placesBetween, referencesOf, type StatedReference } from '../../query/related/references.ts';
+import { keysOfMatches } from '../../query/related/any-objects.ts';
+import { identitiesOf, placesBetween, referencesOf } from '../../query/related/references.ts';
 import { countRelated, relatedIds, relatedPages } from '../../query/related/related-list.ts';
-import { pageOfWhole, wholeList } from '../../query/related/whole-list.ts';
+import { pageOfWhole, type WholeList, type WholeOrder, wholeList } from '../../query/related/whole-list.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { AggregatedRelated } from '../aggregates/aggregated.ts';
@@ -95,11 +97,18 @@ export function loadRelated(
   const { filter, orderBy, after } = args;
   const page = checkPage({ first: args.first, after }, { maximum: operation.source.limits.maxPageSize });
   const plan = { hop, filter, orderBy };
+  const asked = { filter, hops: orderBy.flatMap(hopsOf) };
   const of = `${hop.from.key} ${hop.name} ${key}`;
   const byId = <T>(name: string, read: (lease: Lease, view: View, ids: readonly number[]) => Promise<readonly T[]>) =>
     operation.loader(
       `${name} ${of}`,
-      () => new DataLoader<number, T>((ids) => readyFor(operation, to, (lease, view) => read(lease, view, ids))),
+      () =>
+        new DataLoader<number, T>((ids) =>
+          readyFor(operation, to, (lease, view) => {
+            warnOfHiddenEnds(operation, view, asked, []);
+            return read(lease, view, ids);
+          }),
+        ),
     );
   return new RelatedConnection(operation, cost, {
     read: () =>
@@ -121,15 +130,16 @@ export function loadRelated(
 export function loadRelatedOfAny(
   source: ObjectSource,
   hop: AnyHop,
-  { first, after }: { readonly first: number; readonly after: string | null },
+  { filter, orderBy, first, after }: RelatedArguments,
   { projection, cost, key }: ObjectSelection,
 ): ConnectionSource {
-  const { operation, row } = source;
+  const { operation, kind, row } = source;
   const page = checkPage({ first, after }, { maximum: operation.source.limits.maxPageSize });
-  const loader = anyLoader(source, hop, projection, { access: 'list', key });
+  const list = { filter, orderBy, fingerprint: fingerprintOf(hop, { filter, orderBy }) };
+  const loader = anyLoader(source, { ...hop, ...list }, projection, { access: 'list', key });
   const read = async (): Promise<Related> => {
     const { page: whole, cursor } = await loader.load(row.objectId);
-    return { page: pageOfWhole(whole, fingerprintOf(hop), page.limit, after), cursor };
+    return { page: pageOfWhole(whole, list, page.limit, after), cursor };
   };
   return new RelatedConnection(operation, cost, {
     read,
@@ -141,6 +151,17 @@ export function loadRelatedOfAny(
       const { page: whole } = await loader.load(row.objectId);
       return groupsOfWhole(operation, whole, request);
     }),
+    via: (other) => {
+      const to = operation.generation.kind(other.key);
+      if (to === undefined) return Promise.resolve([]);
+      const relation = {
+        name: hop.name,
+        direction: 'forward',
+        way: { by: 'reference', places: hop.places },
+        many: true,
+      } as const;
+      return loadVia(operation, hopOf(kind, relation, to), row.objectId, other.objectId);
+    },
   });
 }
 
@@ -150,7 +171,8 @@ export async function loadRelatedOneOfAny(
   hop: AnyHop,
   { projection, key }: Omit<ObjectSelection, 'cost'>,
 ): Promise<ObjectSource | null> {
-  const loader = anyLoader(source, hop, projection, { access: 'get', key });
+  const list = { filter: everything, orderBy: [], fingerprint: '' };
+  const loader = anyLoader(source, { ...hop, ...list }, projection, { access: 'get', key });
   const { page } = await loader.load(source.row.objectId);
   const [first] = page.rows;
   const kind = first === undefined ? undefined : source.operation.generation.kind(first.key);
@@ -159,60 +181,63 @@ export async function loadRelatedOneOfAny(
 
 function anyLoader(
   { operation, kind }: ObjectSource,
-  hop: AnyHop,
+  hop: AnyList,
   projection: Projection,
   { access, key }: { readonly access: 'list' | 'get'; readonly key: string },
-): { load(id: number): Promise<Related> } {
+): { load(id: number): Promise<Related<WholeList>> } {
   return operation.batched(`any ${kind.key} ${hop.name} ${key}`, (lease, view, ids: readonly number[]) =>
     related(lease, view, null, targetsOf(operation, lease, view, kind, { hop, ids, projection, access })),
   );
 }
 
+/** Which of the targets belong to the list, and their order. */
+type AnyList = AnyHop & WholeOrder & { readonly filter: Filter };
+
 interface TargetRequest {
-  readonly hop: AnyHop;
+  readonly hop: AnyList;
   readonly ids: readonly number[];
   readonly projection: Projection;
   /** To-one relations show what the caller may get, to-many ones what the caller may list. */
   readonly access: 'list' | 'get';
 }
 
-/** All targets of each object that are there, by identity. */
+/** All targets of each object that are there and match, in order. */
 async function targetsOf(
   operation: Operation,
   lease: Lease,
   view: View,
   { key }: CatalogKind,
   { hop, ids, projection, access }: TargetRequest,
-): Promise<ListResult[]> {
+): Promise<WholeList[]> {
   const kind = view.get(key);
   const references = kind === undefined ? ids.map(() => []) : await referencesOf(lease, kind, ids, hop.places);
-  const identities = references.map((each) => identitiesOf(operation, each));
+  const kindOf = (group: string, named: string): HopEnd | undefined => {
+    const found = operation.generation.kindOf(group, named);
+    return found === undefined ? undefined : hopEnd(found);
+  };
+  const identities = references.map((each) => identitiesOf(each, kindOf));
   const rows = await fetchObjects(lease, view, identities.flat(), projection, access);
+  const { filter, orderBy } = hop;
+  warnOfHiddenEnds(operation, view, { filter, hops: orderBy.flatMap(hopsOf) }, []);
+  const keys = await keysOfMatches(lease, view, {
+    ids: rows.flatMap((row) => row?.objectId ?? []),
+    access,
+    filter,
+    orderBy,
+  });
   return splitLike(identities, rows).map((found) =>
     wholeList(
-      found.filter((row) => row !== null),
-      fingerprintOf(hop),
+      found.flatMap((row) => {
+        const known = row === null ? undefined : keys.get(row.objectId);
+        return row === null || known === undefined ? [] : [{ row, keys: known }];
+      }),
+      hop,
     ),
   );
 }
 
-/** The objects that references name, each once. References to kinds that are not served are left out. */
-function identitiesOf(
-  { generation }: Pick<Operation, 'generation'>,
-  references: readonly StatedReference[],
-): readonly Identity[] {
-  const found = new Map<string, Identity>();
-  for (const { cluster, group, kind: named, namespace, name } of references) {
-    const kind = generation.kindOf(group, named);
-    if (kind === undefined) continue;
-    const identity = { cluster, key: kind.key, namespace: kind.resource.namespaced ? namespace : null, name };
-    found.set(JSON.stringify(identity), identity);
-  }
-  return [...found.values()];
-}
-
-function fingerprintOf({ name, places }: AnyHop): string {
-  return digest({ related: name, places });
+function fingerprintOf({ name, places }: AnyHop, list: Pick<RelatedArguments, 'filter' | 'orderBy'>): string {
+  return digest({ related: name, places, ...list });
 }
 
 /** The paths of the references by which two objects are related. */
@@ -220,8 +245,9 @@ function loadVia(operation: Operation, hop: Hop, from: number, to: number): Prom
   const { way } = hop;
   if (way.by === 'owner') return Promise.resolve(['metadata.ownerReferences']);
   if (way.by === 'selector') return Promise.resolve([pathOfMention(way.place)]);
+  if (way.by === 'namespace') return Promise.resolve(['metadata.namespace']);
   const loader = operation.batched(
-    `via ${hop.from.key} ${hop.name}`,
+    `via ${hop.from.key} ${hop.name} ${hop.to.key}`,
     async (lease, view, pairs: readonly { readonly from: number; readonly to: number }[]) =>
       (await placesBetween(lease, view, hop, pairs)).map((places) => places.map(pathOfMention)),
     (pair) => `${pair.from} ${pair.to}`,

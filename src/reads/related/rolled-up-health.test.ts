@@ -180,7 +180,7 @@ describe('health(rollUp: RELATED)', () => {
     expect((await app(fixture, healthOf('RELATED'))).health.reason).toBe('Missing');
   });
 
-  test('leaves out what the caller may not see, and missing objects of a kind that is not wholly visible', async () => {
+  test('leaves out what the caller may not see, and missing objects that the caller could not see', async () => {
     const scope: Scope = {
       rows: 'some',
       clusters: new Map([['east', { namespaces: new Set(['other']), names: new Map() }]]),

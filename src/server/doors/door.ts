@@ -12,6 +12,7 @@ import type { AdmittedRequest } from '../../admission/admitted-request.ts';
 import { codeOf, PortolanError } from '../../base/errors.ts';
 import type { Generation } from '../../graphql/generation/generation.ts';
 import type { Operation } from '../../operation/operation.ts';
+import type { ServedKinds } from '../../operation/served-kinds.ts';
 import { awaitedBy } from '../../operation/sync-watch.ts';
 import { whenSent } from '../connections/unsent-answers.ts';
 import { arrivalOf } from '../negotiation/credentials.ts';
@@ -77,6 +78,8 @@ interface DoorOperation {
   readonly cost: number;
   /** Ends the operation when it aborts, as when the client is gone. */
   readonly signal?: AbortSignal | undefined;
+  /** A mutation is executed once. Default: query. */
+  readonly type?: 'query' | 'mutation';
 }
 
 /**
@@ -84,30 +87,26 @@ interface DoorOperation {
  * @param execute is called again if a kind was in its first sync, or if the caller may see more than was known.
  * @throws PortolanError TOO_MANY_REQUESTS, CACHE_NOT_READY, and what `execute` throws
  */
-export async function operate<T>(
-  admission: Admission<Generation>,
+export async function operate<T, G extends ServedKinds = Generation>(
+  admission: Admission<G>,
   admitted: AdmittedRequest,
-  { name, cost, signal }: DoorOperation,
-  execute: (operation: Operation<Generation>) => Promise<T>,
+  { name, cost, signal, type = 'query' }: DoorOperation,
+  execute: (operation: Operation<G>) => Promise<T>,
 ): Promise<T> {
   admitted.charge(cost);
   await admission.turns.turn(admitted.caller.name);
-  let operation: Operation<Generation>;
+  let operation: Operation<G>;
   try {
     operation = admission.begin({ admitted, signal, explain: false });
   } catch (error) {
-    admission.refuse('query', codeOf(error), admitted.span);
+    admission.refuse(type, codeOf(error), admitted.span);
     throw error;
   }
-  const outcome = await admission.run<Outcome<T>>(
-    operation,
-    { type: 'query', name, document: () => name },
-    codes,
-    (current) =>
-      execute(current).then(
-        (result) => ({ result }),
-        (error: unknown) => ({ error }),
-      ),
+  const outcome = await admission.run<Outcome<T>>(operation, { type, name, document: () => name }, codes, (current) =>
+    execute(current).then(
+      (result) => ({ result }),
+      (error: unknown) => ({ error }),
+    ),
   );
   if ('error' in outcome) throw outcome.error;
   return outcome.result;

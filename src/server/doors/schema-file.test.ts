@@ -59,7 +59,9 @@ async function world({
     const response = await fetch(new URL(path, server.url), {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-name': 'olga', ...headers },
-      body: JSON.stringify({ query: getIntrospectionQuery({ specifiedByUrl: true, schemaDescription: true }) }),
+      body: JSON.stringify({
+        query: getIntrospectionQuery({ specifiedByUrl: true, schemaDescription: true, oneOf: true }),
+      }),
     });
     const { data, errors } = (await response.json()) as { data: never; errors?: readonly { message: string }[] };
     return errors === undefined ? printSchema(buildClientSchema(data)) : (errors[0]?.message ?? '');

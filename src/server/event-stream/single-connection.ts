@@ -24,11 +24,15 @@ import type { Logger } from '../../base/log.ts';
 import type { Generation } from '../../graphql/generation/generation.ts';
 import { type AdmittedAnswer, answerAdmitted, sendRefusal } from '../doors/door.ts';
 import { prefersEvents } from '../negotiation/accepted-type.ts';
+import { peerOf } from '../negotiation/client-certificates.ts';
+import { parseRequestJson } from '../negotiation/request-json.ts';
 import { searchOf } from '../negotiation/request-url.ts';
 import type { Connection } from '../websocket/operations-protocol.ts';
 import { JointWrites } from '../websocket/socket-events.ts';
 import { CloseCode, clientMessage } from '../websocket/socket-protocol.ts';
+import { boundedBody } from './bounded-body.ts';
 import { EventSocket } from './event-socket.ts';
+import { noStream, type SiblingStreams } from './sibling-streams.ts';
 
 const tokenHeader = 'x-graphql-event-stream-token';
 /** Milliseconds in which a client opens the stream of a reservation. */
@@ -46,6 +50,8 @@ interface SingleConnectionParts {
   readonly path: string;
   readonly maxRequestBytes: number;
   readonly log: Logger;
+  /** The streams of the gateway's other processes; null where this one is alone. */
+  readonly siblings: () => SiblingStreams | null;
 }
 
 interface Stream {
@@ -81,13 +87,30 @@ export class SingleConnections {
   answer(request: IncomingMessage, response: ServerResponse): Promise<void> | null {
     const answering = this.#answering(request);
     if (answering === null) return null;
+    const siblings = this.#parts.siblings();
+    const other = request.method === 'PUT' ? null : (siblings?.otherOf(tokenIn(request) ?? '') ?? null);
+    if (siblings !== null && other !== null) return this.#pass(siblings, other, request, response);
     const { admission, path } = this.#parts;
     return answerAdmitted(admission, path, request, response, answering);
   }
 
+  async #pass(
+    siblings: SiblingStreams,
+    other: number,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    try {
+      await siblings.pass(other, request, response, boundedBody(request, response, this.#parts.maxRequestBytes));
+    } catch (error) {
+      if (!(error instanceof PortolanError)) throw error;
+      sendRefusal(response, error);
+    }
+  }
+
   #answering(request: IncomingMessage): AdmittedAnswer | null {
     const { method, headers } = request;
-    if (method === 'PUT') return (_request, response, { caller }) => this.#reserve(response, caller);
+    if (method === 'PUT') return (asked, answer, { caller }) => this.#reserve(asked, answer, caller);
     if (tokenIn(request) === null) return null;
     if (method === 'POST') return (asked, answer, admitted) => this.#operate(asked, answer, admitted);
     if (method === 'DELETE') return (asked, answer, admitted) => this.#complete(asked, answer, admitted);
@@ -95,14 +118,22 @@ export class SingleConnections {
     return isStream ? (...given) => this.#open(...given) : null;
   }
 
-  async #reserve(response: ServerResponse, caller: Caller): Promise<void> {
+  async #reserve(request: IncomingMessage, response: ServerResponse, caller: Caller): Promise<void> {
+    const siblings = this.#parts.siblings();
+    if (siblings !== null && peerOf(request.socket) !== null) {
+      throw new PortolanError(
+        'BAD_USER_INPUT',
+        'A gateway with several processes has no single connection mode for callers with certificates; use a WebSocket, or a stream for each operation.',
+      );
+    }
     const key = caller.user === null ? '' : userKey(caller.user);
     const waiting = this.#waiting.get(key) ?? 0;
     if (waiting >= mostReserved) {
       throw new PortolanError('TOO_MANY_REQUESTS', `${waiting} reservations wait for their streams; open these first.`);
     }
     this.#waiting.set(key, waiting + 1);
-    const token = randomBytes(24).toString('base64url');
+    const random = randomBytes(24).toString('base64url');
+    const token = siblings?.signed(random) ?? random;
     const { promise: stream, resolve, reject } = Promise.withResolvers<Stream>();
     stream.catch(() => {});
     let isWaiting = true;
@@ -118,7 +149,7 @@ export class SingleConnections {
       this.#reservations.delete(token);
       settled();
       // Nothing happens if the stream has begun.
-      reject(unknownToken());
+      reject(noStream());
     };
     const late = setTimeout(end, reservedMs).unref();
     const opened = (found: Stream): void => {
@@ -133,7 +164,7 @@ export class SingleConnections {
   /** The reservation of a request. @throws PortolanError NOT_FOUND, also for the one of another caller */
   #reservationOf(request: IncomingMessage, { caller }: AdmittedRequest): Reservation {
     const found = this.#reservations.get(tokenIn(request) ?? '');
-    if (found === undefined || !isSameUser(found.caller, caller)) throw unknownToken();
+    if (found === undefined || !isSameUser(found.caller, caller)) throw noStream();
     return found;
   }
 
@@ -239,18 +270,9 @@ export class SingleConnections {
       throw new PortolanError('BAD_USER_INPUT', 'Send the operation as application/json.');
     }
     const pieces: Buffer[] = [];
-    let bytes = 0;
-    for await (const piece of request as AsyncIterable<Buffer>) {
-      bytes += piece.length;
-      if (bytes > maxRequestBytes) {
-        // The rest of the body is not read.
-        response.setHeader('connection', 'close');
-        throw new PortolanError('BAD_USER_INPUT', `The operation has more than ${maxRequestBytes} bytes.`);
-      }
-      pieces.push(piece);
-    }
+    for await (const piece of boundedBody(request, response, maxRequestBytes)) pieces.push(piece);
     try {
-      return JSON.parse(Buffer.concat(pieces).toString('utf8'));
+      return parseRequestJson(Buffer.concat(pieces).toString('utf8'));
     } catch {
       throw new PortolanError('BAD_USER_INPUT', 'The body of the request must be JSON.');
     }
@@ -287,10 +309,6 @@ function tokenIn(request: IncomingMessage): string | null {
   const sent = request.headers[tokenHeader];
   if (sent !== undefined) return Array.isArray(sent) ? (sent[0] ?? null) : sent;
   return request.method === 'GET' ? searchOf(request).get('token') : null;
-}
-
-function unknownToken(): PortolanError {
-  return new PortolanError('NOT_FOUND', 'There is no stream of this token; make a reservation by PUT first.');
 }
 
 /** The answer to a request for a stream whose connection the protocol has closed before it began. */

@@ -88,6 +88,8 @@ const accepts = [
   'application/graphql-response+json,application/json;q=0.9',
   'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed',
   'text/event-stream, application/json',
+  'application/json;q=0.5, application/graphql-response+json',
+  'application/graphql-response+json;q=0, application/json',
   'application/*',
   '*/json',
   'application/json; charset=utf-16',
@@ -100,6 +102,18 @@ test('every Accept is answered as without', async () => {
   for (const accept of accepts) {
     const [mine, executors] = await ask(body(), { headers: { accept } });
     expect(mine, accept).toEqual(executors);
+  }
+});
+
+test('S10: the weights of Accept count', async () => {
+  const { ask } = await three();
+  for (const [accept, type] of [
+    ['application/json;q=0.5, application/graphql-response+json', 'application/graphql-response+json'],
+    ['text/event-stream;q=0.1, application/json', 'application/json'],
+  ]) {
+    for (const { headers } of await ask(body(), { headers: { accept: accept ?? '' } })) {
+      expect(headers, accept).toContainEqual(`content-type: ${type}; charset=utf-8`);
+    }
   }
 });
 

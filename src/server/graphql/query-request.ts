@@ -9,6 +9,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { QueryParameters } from '../../graphql/prepared/prepared-queries.ts';
 import { acceptedJsonType, prefersEvents } from '../negotiation/accepted-type.ts';
+import { parseRequestJson } from '../negotiation/request-json.ts';
 import { areIgnored } from '../plugins/request-parameters.ts';
 import { endpoint } from './yoga-server.ts';
 
@@ -75,7 +76,7 @@ function parametersIn(given: Readonly<Record<string, unknown>>): QueryParameters
 /** Undefined for a text that is not JSON. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseRequestJson(text);
   } catch {
     return undefined;
   }

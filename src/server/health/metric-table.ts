@@ -5,7 +5,7 @@
  */
 
 import type { AuditFacts } from '../../admission/audit.ts';
-import type { LiveConfig } from '../../config/live-config.ts';
+import type { ConfigFacts } from '../../config/live-config.ts';
 import type { LiveQueriesFacts } from '../../live/query/live-queries.ts';
 import type { AnswersFacts } from '../../operation/answers/kept-answers.ts';
 import { type LogFacts, readLogFacts } from '../../store/read/changes.ts';
@@ -13,7 +13,7 @@ import type { ReaderStats } from '../../store/read/reader.ts';
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { ResourceProgress } from '../../store/types/progress.ts';
-import { counter, gauge, type Metric } from './metric.ts';
+import { counter, gauge, largest, type Metric, same } from './metric.ts';
 import type { Progress } from './readiness.ts';
 import type { ResourceFacts } from './resource-metrics.ts';
 
@@ -39,9 +39,6 @@ export interface RightsChecks {
   readonly alarmed: boolean;
 }
 
-/** The state of the configuration file. */
-export type ConfigFacts = Pick<LiveConfig, 'waiting' | 'isRefused'>;
-
 /** The values that one scrape has read. A part that could not be read is undefined, or null for the store. */
 export interface Facts extends ResourceFacts {
   /** Milliseconds since the epoch. */
@@ -66,67 +63,91 @@ export interface Facts extends ResourceFacts {
 const faults = ['lost', 'full', 'readonly', 'io'] as const;
 
 export const storeMetrics: readonly Metric<Facts>[] = [
-  gauge(
-    'ready',
-    '1 while /readyz answers 200: every resource has synced or is failing.',
-    ({ progress }) => progress?.ready,
+  same(
+    gauge(
+      'ready',
+      '1 while /readyz answers 200: every resource has synced or is failing.',
+      ({ progress }) => progress?.ready,
+    ),
   ),
-  gauge(
-    'store_up',
-    '1 when this scrape could read the store; without it there are no series by resource.',
-    ({ store }) => store !== null,
+  same(
+    gauge(
+      'store_up',
+      '1 when this scrape could read the store; without it there are no series by resource.',
+      ({ store }) => store !== null,
+    ),
   ),
-  gauge('store_revision', 'Sequence number of the newest committed change.', ({ store }) => store?.revision ?? null),
-  gauge(
-    'store_log_floor',
-    'Sequence number of the newest change that was removed from the change log.',
-    ({ store }) => store?.log.floor ?? null,
+  same(
+    gauge('store_revision', 'Sequence number of the newest committed change.', ({ store }) => store?.revision ?? null),
   ),
-  gauge('store_log_bytes', 'Estimated size of the change log.', ({ store }) => store?.log.bytes ?? null),
-  gauge(
-    'store_log_reach_seconds',
-    'How far back the change log is whole for every kind; no series while no entry was removed.',
-    ({ now, store }) => {
-      const since = store?.log.wholeSince ?? null;
-      return since === null ? null : Math.max(0, now - since) / 1000;
-    },
+  same(
+    gauge(
+      'store_log_floor',
+      'Sequence number of the newest change that was removed from the change log.',
+      ({ store }) => store?.log.floor ?? null,
+    ),
   ),
-  gauge(
-    'store_wal_bytes',
-    "Size of SQLite's write-ahead log; 0 once all of it is in the database file.",
-    ({ readers }) => readers?.walBytes,
+  same(gauge('store_log_bytes', 'Estimated size of the change log.', ({ store }) => store?.log.bytes ?? null)),
+  same(
+    gauge(
+      'store_log_reach_seconds',
+      'How far back the change log is whole for every kind; no series while no entry was removed.',
+      ({ now, store }) => {
+        const since = store?.log.wholeSince ?? null;
+        return since === null ? null : Math.max(0, now - since) / 1000;
+      },
+    ),
   ),
-  gauge(
-    'store_bytes',
-    'Size of the database file without free pages.',
-    ({ progress }) => progress && (progress.disk?.usedBytes ?? null),
+  same(
+    gauge(
+      'store_wal_bytes',
+      "Size of SQLite's write-ahead log; 0 once all of it is in the database file.",
+      ({ readers }) => readers?.walBytes,
+    ),
   ),
-  gauge(
-    'store_max_bytes',
-    'Maximum size of the database file; no series without --max-disk.',
-    ({ progress }) => progress && (progress.disk?.maxBytes ?? null),
+  same(
+    gauge(
+      'store_bytes',
+      'Size of the database file without free pages.',
+      ({ progress }) => progress && (progress.disk?.usedBytes ?? null),
+    ),
   ),
-  gauge(
-    'store_tight',
-    '1 while disk space is short and data is removed to free it.',
-    ({ progress }) => progress && (progress.disk?.tight ?? null),
+  same(
+    gauge(
+      'store_max_bytes',
+      'Maximum size of the database file; no series without --max-disk.',
+      ({ progress }) => progress && (progress.disk?.maxBytes ?? null),
+    ),
   ),
-  gauge(
-    'store_fault',
-    '1 while the store has this fault: lost, full, readonly or io.',
-    ({ progress }) => progress && faults.map((kind) => [{ kind }, progress.fault?.kind === kind ? 1 : 0]),
-    ['kind'],
+  same(
+    gauge(
+      'store_tight',
+      '1 while disk space is short and data is removed to free it.',
+      ({ progress }) => progress && (progress.disk?.tight ?? null),
+    ),
   ),
-  counter(
-    'store_rebuilds_total',
-    'How often a running gateway has made its store anew.',
-    ({ progress }) => progress && (progress.rebuilds ?? 0),
+  same(
+    gauge(
+      'store_fault',
+      '1 while the store has this fault: lost, full, readonly or io.',
+      ({ progress }) => progress && faults.map((kind) => [{ kind }, progress.fault?.kind === kind ? 1 : 0]),
+      ['kind'],
+    ),
   ),
-  counter(
-    'store_shed_total',
-    'Entries of the change log and Events that were removed to free disk space.',
-    ({ progress }) => progress && Object.entries(progress.disk?.shed ?? {}).map(([what, count]) => [{ what }, count]),
-    ['what'],
+  same(
+    counter(
+      'store_rebuilds_total',
+      'How often a running gateway has made its store anew.',
+      ({ progress }) => progress && (progress.rebuilds ?? 0),
+    ),
+  ),
+  same(
+    counter(
+      'store_shed_total',
+      'Entries of the change log and Events that were removed to free disk space.',
+      ({ progress }) => progress && Object.entries(progress.disk?.shed ?? {}).map(([what, count]) => [{ what }, count]),
+      ['what'],
+    ),
   ),
   gauge('store_readers', 'Reader threads.', ({ readers }) => readers?.readers),
   gauge(
@@ -208,34 +229,44 @@ export const engineMetrics: readonly Metric<Facts>[] = [
     'Grants of roles and bindings that were compared with the API server.',
     ({ rights }) => rights?.checked,
   ),
-  gauge(
-    'rights_alarm',
-    '1 after an API server has refused what its roles and bindings grant. Rights in that cluster are reviewed since then.',
-    ({ rights }) => rights?.alarmed,
+  largest(
+    gauge(
+      'rights_alarm',
+      '1 after an API server has refused what its roles and bindings grant. Rights in that cluster are reviewed since then.',
+      ({ rights }) => rights?.alarmed,
+    ),
   ),
-  gauge('audit_writable', '0 while the file of --audit-log cannot be written.', ({ audit }) => audit.isWritable),
-  counter('audit_lines_total', 'Lines that were written to the audit log.', ({ audit }) => audit.written),
-  counter(
-    'audit_missing_lines_total',
-    'Lines that could not be written. The first line after them tells how many.',
-    ({ audit }) => audit.missing,
+  same(gauge('audit_writable', '0 while the file of --audit-log cannot be written.', ({ audit }) => audit.isWritable)),
+  same(counter('audit_lines_total', 'Lines that were written to the audit log.', ({ audit }) => audit.written)),
+  same(
+    counter(
+      'audit_missing_lines_total',
+      'Lines that could not be written. The first line after them tells how many.',
+      ({ audit }) => audit.missing,
+    ),
   ),
-  gauge(
-    'config_restart_needed',
-    '1 while the configuration file has changed options that are used after a restart.',
-    ({ config }) => config.waiting.length > 0,
+  same(
+    gauge(
+      'config_restart_needed',
+      '1 while the configuration file has changed options that are used after a restart.',
+      ({ config }) => config.waiting.length > 0,
+    ),
   ),
-  gauge(
-    'config_refused',
-    '1 while the configuration file cannot be used since its last change. The earlier values stay in use.',
-    ({ config }) => config.isRefused,
+  same(
+    gauge(
+      'config_refused',
+      '1 while the configuration file cannot be used since its last change. The earlier values stay in use.',
+      ({ config }) => config.isRefused,
+    ),
   ),
-  gauge(
-    'cluster_secrets_refused',
-    'Secrets of --cluster-secrets that cannot be used. The log says why; what they registered before stays.',
-    ({ refusedSecrets }) => refusedSecrets,
+  same(
+    gauge(
+      'cluster_secrets_refused',
+      'Secrets of --cluster-secrets that cannot be used. The log says why; what they registered before stays.',
+      ({ refusedSecrets }) => refusedSecrets,
+    ),
   ),
-  gauge('schema_kinds', 'Kinds in the current GraphQL schema.', ({ kinds }) => kinds),
+  same(gauge('schema_kinds', 'Kinds in the current GraphQL schema.', ({ kinds }) => kinds)),
   counter(
     'schema_generations_total',
     'GraphQL schemas that were built and published.',

@@ -17,6 +17,21 @@ export interface Metric<Facts> {
   readonly help: string;
   readonly labels: readonly string[];
   readonly read: (facts: Facts) => Read;
+  /** What the value of a gateway is made of, if it has several serve processes; default: their sum. */
+  readonly aggregator?: Aggregator;
+}
+
+/** `first`: each process would give the same value. */
+type Aggregator = 'sum' | 'first' | 'max';
+
+/** A metric that has the same value in each serve process of a gateway. */
+export function same<Facts>(metric: Metric<Facts>): Metric<Facts> {
+  return { ...metric, aggregator: 'first' };
+}
+
+/** A metric whose value is the largest of the serve processes. */
+export function largest<Facts>(metric: Metric<Facts>): Metric<Facts> {
+  return { ...metric, aggregator: 'max' };
 }
 
 function declaring(type: Metric<unknown>['type']) {
@@ -33,10 +48,16 @@ export const counter = declaring(Counter);
 
 /** Adds the metric to the registry. @returns sets it from the facts of a scrape. */
 export function registered<Facts>(
-  { type, name, help, labels, read }: Metric<Facts>,
+  { type, name, help, labels, read, aggregator = 'sum' }: Metric<Facts>,
   registry: Registry,
 ): (facts: Facts) => void {
-  const metric = new type({ name: `portolan_${name}`, help, labelNames: [...labels], registers: [registry] });
+  const metric = new type({
+    name: `portolan_${name}`,
+    help,
+    labelNames: [...labels],
+    registers: [registry],
+    aggregator,
+  });
   return (facts) => {
     const found = read(facts);
     if (found === undefined) return;

@@ -17,6 +17,8 @@ import { idleStatus } from '../../store/types/progress.ts';
 import type { DiskUse } from '../../store/types/writer.ts';
 import { startServer } from '../http-server.ts';
 import { createMetrics, type MetricsOptions } from './metrics.ts';
+import { SetMetrics } from './set-metrics.ts';
+import { WriteMetrics } from './write-metrics.ts';
 
 const widgets = 'widgets.example.com';
 const gadgets = 'gadgets.example.com';
@@ -406,7 +408,10 @@ describe('the feed', () => {
 
 test('docs/operating.md lists exactly what there is', async () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8');
-  const { metrics } = await overStore(engineFixture());
+  const { metrics } = await overStore(engineFixture(), {
+    writes: new WriteMetrics(systemClock),
+    sets: new SetMetrics(systemClock),
+  });
   const rows = metrics.described().map(({ name, type, labels, help }) => {
     const named = labels.map((label) => `\`${label}\``).join(', ');
     return `| \`${name}\` | ${type} | ${named} | ${help} |`;

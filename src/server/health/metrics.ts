@@ -13,11 +13,11 @@ import type { AuditFacts } from '../../admission/audit.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
+import type { ConfigFacts } from '../../config/live-config.ts';
 import type { GraphQLSource } from '../../graphql/generation/generation.ts';
 import type { PooledReader } from '../../store/read/reader.ts';
-import { registered } from './metric.ts';
+import { registered, same } from './metric.ts';
 import {
-  type ConfigFacts,
   engineMetrics,
   type Facts,
   type RightsChecks,
@@ -28,6 +28,9 @@ import {
 import { OperationMetrics } from './operation-metrics.ts';
 import type { Progress } from './readiness.ts';
 import { type MetricsBy, ResourceSeries, resourceMetrics } from './resource-metrics.ts';
+import type { SetMetrics } from './set-metrics.ts';
+import { counted, type ProcessMetrics, summedText } from './summed-metrics.ts';
+import type { WriteMetrics } from './write-metrics.ts';
 
 export interface MetricsOptions {
   readonly reader: PooledReader;
@@ -40,8 +43,14 @@ export interface MetricsOptions {
   readonly audit?: (() => AuditFacts) | undefined;
   /** Secrets that should register a cluster and cannot be used; absent where none register clusters. */
   readonly refusedSecrets?: (() => number) | undefined;
+  /** The metrics of writes; absent where nothing is written. */
+  readonly writes?: WriteMetrics | undefined;
+  /** The metrics of the aggregated API server; absent without one. */
+  readonly sets?: SetMetrics | undefined;
   /** The state of the configuration file; absent where it is not read again. */
   readonly config?: ConfigFacts | undefined;
+  /** Takes the values of this process, and gives those of the gateway's other ones; absent where there are none. */
+  readonly others?: ((own: ProcessMetrics) => Promise<readonly ProcessMetrics[]>) | undefined;
   /** What the metrics of ingest have a series for. `auto`, the default: a resource up to ten clusters, above that a cluster. */
   readonly by?: MetricsBy | 'auto';
   /** Portolan's version. */
@@ -57,6 +66,8 @@ export interface Metrics {
   readonly contentType: string;
   /** The exposition. Never rejects. */
   text(): Promise<string>;
+  /** The values of this process that count for the gateway besides those of another process. Never rejects. */
+  values(): Promise<ProcessMetrics>;
   /** Name, type, labels and help of Portolan's own metrics, in the order of the exposition. */
   described(): readonly MetricDescription[];
 }
@@ -93,9 +104,12 @@ class MetricsRegistry implements Metrics {
       help: 'Always 1; the label is the version that runs.',
       labelNames: ['version'],
       registers,
+      aggregator: 'first',
     }).set({ version: options.version }, 1);
-    const before = [...resourceMetrics, ...storeMetrics].map((each) => registered(each, this.#registry));
+    const before = [...resourceMetrics.map(same), ...storeMetrics].map((each) => registered(each, this.#registry));
     this.operations = new OperationMetrics(this.#registry);
+    options.writes?.register(this.#registry);
+    options.sets?.register(this.#registry);
     this.#setters = [...before, ...engineMetrics.map((each) => registered(each, this.#registry))];
     this.#failures = new Counter({
       name: 'portolan_scrape_failures_total',
@@ -107,6 +121,7 @@ class MetricsRegistry implements Metrics {
       name: 'portolan_scrape_series_left_out',
       help: 'Series that this scrape left out, because a gateway has at most 10,000 of its own.',
       registers,
+      aggregator: 'first',
     });
     collectDefaultMetrics({ register: this.#registry });
   }
@@ -116,12 +131,27 @@ class MetricsRegistry implements Metrics {
   }
 
   async text(): Promise<string> {
+    const { others } = this.#options;
+    if (others === undefined) {
+      await this.#scrape();
+      return this.#registry.metrics();
+    }
+    await this.#scrape();
+    const own = await this.#registry.getMetricsAsJSON();
+    return summedText([own, ...(await others(counted(own)))]);
+  }
+
+  async values(): Promise<ProcessMetrics> {
+    await this.#scrape();
+    return counted(await this.#registry.getMetricsAsJSON());
+  }
+
+  async #scrape(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = null;
     });
     const facts = this.#facts(await this.#reading);
     for (const set of this.#setters) this.#part('metrics', () => set(facts));
-    return this.#registry.metrics();
   }
 
   described(): readonly MetricDescription[] {

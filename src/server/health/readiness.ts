@@ -1,6 +1,6 @@
 /**
- * The answer of /readyz: ingest's progress, and what it means. It comes from ingest's messages alone, so a probe is answered at once and is
- * true even when the store is busy, missing, or cannot be written.
+ * The answer of /readyz: ingest's progress, and what it means. It comes from ingest's messages alone. So a probe is answered at once, and is
+ * true even if the store is busy, is missing, or cannot be written.
  */
 import type { AuditFacts } from '../../admission/audit.ts';
 import type { IngestStatus } from '../../store/types/progress.ts';
@@ -55,4 +55,20 @@ export function withAudit(found: Readiness, { isWritable, missing }: AuditFacts,
   if (isWritable) return { ...found, audit };
   const status = found.ready ? 'degraded' : (found.status ?? 'starting');
   return { ...found, ready: found.ready && !isRequired, status, audit };
+}
+
+/** The serve processes of a gateway. */
+export interface ProcessesState {
+  readonly wanted: number;
+  readonly serving: number;
+  /** How often one was started again. */
+  readonly restarts: number;
+  /** Those that have ended and do not serve yet, or give no sign of life, and why. */
+  readonly ended: readonly { readonly process: number; readonly restarts: number; readonly error: string }[];
+}
+
+/** The readiness of a gateway with several serve processes. It stays ready while some of them serve. */
+export function withProcesses(found: Readiness, processes: ProcessesState): Readiness {
+  const isWhole = processes.serving === processes.wanted && processes.ended.length === 0;
+  return { ...found, ...(isWhole || !found.ready ? {} : { status: 'degraded' }), processes };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { acceptedJsonType } from './accepted-type.ts';
+import { acceptedJsonType, byWeight, prefersEvents } from './accepted-type.ts';
 
 const json = 'application/json';
 const graphql = 'application/graphql-response+json';
@@ -25,4 +25,19 @@ test.each([
   ['application/json; charset=utf-8', null],
 ])('%j is %s', (accept, type) => {
   expect(acceptedJsonType(accept)).toBe(type);
+});
+
+test.each([
+  ['application/json;q=0.5, application/graphql-response+json', graphql, false],
+  ['application/json;q=0.5, application/graphql-response+json;q=0.9', graphql, false],
+  ['application/graphql-response+json; q=0, application/json', json, false],
+  ['application/graphql-response+json;Q=0.1,*/*', json, false],
+  ['text/event-stream;q=0.1, application/json', json, false],
+  ['application/json;q=0.1, text/event-stream', json, true],
+  ['text/event-stream;q=0, application/json;q=0.2', json, false],
+  ['application/json;q=high, application/graphql-response+json;q=0.9', json, false],
+  ['application/json;q=0', json, false],
+])('S10: by the weights of %j it is %s, events: %s', (accept, type, events) => {
+  expect(acceptedJsonType(byWeight(accept))).toBe(type);
+  expect(prefersEvents(byWeight(accept))).toBe(events);
 });

@@ -10,14 +10,19 @@ export interface Authorities {
   readonly proxy: readonly X509Certificate[];
 }
 
-/** The certificates of a PEM file. @throws Error if it has none, or one that may not sign others. */
+/** The certificates of authorities in a PEM file. @throws Error if it has none, or one that may not sign others. */
 export function certificatesIn(pem: string): readonly X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0) throw new Error('it has no certificate in PEM');
-  const certificates = blocks.map((block) => new X509Certificate(block));
+  const certificates = anyCertificatesIn(pem);
   const other = certificates.find(({ ca }) => !ca);
   if (other === undefined) return certificates;
   throw new Error(`it must have certificates of authorities only, and ${subjectOf(other)} is none`);
+}
+
+/** The certificates of a PEM file. @throws Error if it has none, or one that cannot be read. */
+export function anyCertificatesIn(pem: string): readonly X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length === 0) throw new Error('it has no certificate in PEM');
+  return blocks.map((block) => new X509Certificate(block));
 }
 
 /** @throws Error for authorities with a key in common. */

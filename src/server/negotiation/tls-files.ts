@@ -11,6 +11,8 @@ import { ReloadedFiles } from '../../base/reloaded-files.ts';
 import { type Authorities, certificatesIn, requireApart, trustedPem } from './client-authorities.ts';
 
 interface TlsPaths {
+  /** The flags that name the certificate and its key. Default: --tls-cert and --tls-key. */
+  readonly flags?: readonly [cert: string, key: string];
   /** PEM of the certificate, with intermediate certificates behind it. */
   readonly cert: string;
   readonly key: string;
@@ -69,12 +71,16 @@ export class TlsFiles {
 
 type Loading<T> = Pick<ConstructorParameters<typeof ReloadedFiles<T>>[0], 'what' | 'files' | 'load'>;
 
-function pairOf({ cert, key }: TlsPaths): Loading<Omit<TlsMaterial, 'authorities'>> {
+function pairOf({
+  cert,
+  key,
+  flags: [certFlag, keyFlag] = ['--tls-cert', '--tls-key'],
+}: TlsPaths): Loading<Omit<TlsMaterial, 'authorities'>> {
   return {
     what: 'certificate',
     files: [
-      { flag: '--tls-cert', path: cert },
-      { flag: '--tls-key', path: key },
+      { flag: certFlag, path: cert },
+      { flag: keyFlag, path: key },
     ],
     load([certText = '', keyText = '']) {
       if (!certText.includes('-----BEGIN CERTIFICATE-----')) throw new Error('the first has no certificate in PEM');

@@ -14,11 +14,22 @@ const handshakeMs = 10_000;
 
 const noOne: Authorities = { users: [], proxy: [] };
 
+/** The material of a server's TLS, which may change. */
+export type TlsSource = Pick<TlsFiles, 'material' | 'watch'>;
+
+interface TlsServerOptions {
+  /** Milliseconds between two looks at the files. */
+  readonly lookMs?: number | undefined;
+  /** Bytes of the headers of one request. Default: that of Node, and at most 2000 headers. */
+  readonly maxHeaderBytes?: number;
+  readonly log: Logger;
+}
+
 /** Owns the watch of the files until they are closed. */
 export function openTlsServer(
-  files: TlsFiles,
+  files: TlsSource,
   listener: RequestListener,
-  { lookMs, log }: { readonly lookMs?: number | undefined; readonly log: Logger },
+  { lookMs, maxHeaderBytes, log }: TlsServerOptions,
 ): Server {
   const server = createServer(
     {
@@ -26,9 +37,12 @@ export function openTlsServer(
       requestCert: files.material.authorities !== null,
       rejectUnauthorized: false,
       handshakeTimeout: handshakeMs,
+      ...(maxHeaderBytes === undefined ? {} : { maxHeaderSize: maxHeaderBytes }),
     },
     listener,
   );
+  // Node leaves headers out that are too many, without a word.
+  if (maxHeaderBytes !== undefined) server.maxHeadersCount = 0;
   server.on('tlsClientError', (error) => log.debug({ error: messageOf(error) }, 'a TLS handshake failed'));
   if (files.material.authorities !== null) acceptCertificates(server, () => files.material.authorities ?? noOne, log);
   files.watch(() => {

@@ -2,16 +2,17 @@ import { parse } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { describedCrd, type EngineFixture, engineFixture } from '../../../test/kit/engine-fixture.ts';
 import { gadget, widget } from '../../../test/kit/graphql-world.ts';
-import { configMapTitles, exampleTitles } from '../../../test/kit/playground-examples.ts';
+import { configMapTitles, exampleTitles, logsTitle, writeTitles } from '../../../test/kit/playground-examples.ts';
 import { describeSimulatedKinds } from '../../../test/kit/simulated-kinds.ts';
 import { must } from '../../base/must.ts';
 import { isOwnGroup } from '../../catalog/names/reserved-names.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { resourceKey } from '../../catalog/resources/resource.ts';
 import { readWrittenExamples } from '../written-examples.ts';
-import { builtInExamples, examplesFor } from './examples.ts';
+import { builtInExamples, examplesFor, offeredExamples } from './examples.ts';
 
-const written = readWrittenExamples();
+const all = readWrittenExamples();
+const written = offeredExamples(all, { writes: false, authenticates: false });
 
 /** Every kind of the demo world: built-in kinds and the CRDs of the samples. */
 let demo: readonly DescribedResource[];
@@ -37,7 +38,7 @@ function tabsOf({ engine }: EngineFixture, objects: Readonly<Record<string, numb
 }
 
 function titles(tabs: readonly string[]): readonly string[] {
-  return tabs.map((tab) => must(/^(?:query|subscription) (\w+)/m.exec(tab)?.[1], 'a tab names its operation'));
+  return tabs.map((tab) => must(/^(?:query|subscription|mutation) (\w+)/m.exec(tab)?.[1], 'a tab names its operation'));
 }
 
 /** Executes every tab; each one must be valid, and answered without errors. */
@@ -58,6 +59,24 @@ describe('the tabs', () => {
     const tabs = tabsOf(fixture);
     expect(tabs).toEqual(written.map(({ query }) => query));
     await answerAll(fixture, tabs);
+  });
+
+  test('have those that write only where the gateway does, and serves their kinds', async () => {
+    const titlesOf = async (kinds: readonly DescribedResource[], writes: boolean) => {
+      const generation = (await served(kinds)).engine.source.generation();
+      return titles(examplesFor(offeredExamples(all, { writes, authenticates: false }), generation, new Map()));
+    };
+    expect(await titlesOf(demo, true)).toEqual([...exampleTitles, ...writeTitles]);
+    expect(await titlesOf(demo, false)).toEqual(exampleTitles);
+    expect(await titlesOf(only('configmaps'), true)).toEqual(configMapTitles);
+    const names = (writes: boolean) => titles(builtInExamples(offeredExamples(all, { writes, authenticates: false })));
+    expect(names(true)).toEqual([...names(false), ...writeTitles.filter((each) => each !== 'SubmitApplication')]);
+  });
+
+  test('have logs where the gateway knows its callers', () => {
+    const names = (authenticates: boolean) =>
+      titles(builtInExamples(offeredExamples(all, { writes: false, authenticates })));
+    expect(names(true)).toEqual([...names(false), logsTitle]);
   });
 
   test('show another custom resource where there is no Foo', async () => {
@@ -185,7 +204,7 @@ test('the tabs that tell nothing of a cluster can be answered where only built-i
 });
 
 test('the written examples are there, in the order of their numbers, and have names without them', () => {
-  const names = written.map(({ name }) => name);
+  const names = all.map(({ name }) => name);
   expect(names[0]).toBe('app-store');
   expect(names.every((name) => /^[a-z-]+$/.test(name))).toBe(true);
 });

@@ -18,8 +18,11 @@
  *   objects and related objects          the first kind with relations to served kinds: custom resources, then those with the most objects
  *   what uses it                         the kind with the most objects; there is no replacement of the filter through a relation
  *   several kinds in one list            the three kinds with the most objects; no example with one kind
+ *   mutations, logs                      none
+ *
+ * A read-only gateway has no examples with mutations. One that sends no requests as its callers has none with logs.
  */
-import { type DocumentNode, parse, validate, visit } from 'graphql';
+import { type ArgumentNode, type DocumentNode, Kind, type ObjectFieldNode, parse, validate, visit } from 'graphql';
 import { isOwnGroup } from '../../catalog/names/reserved-names.ts';
 import { resolvePath } from '../../catalog/paths/resolve-path.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
@@ -66,6 +69,23 @@ const replacements: Readonly<Record<string, Replacement>> = {
   'what-uses-it': ofFirst(usersExample),
 };
 
+/**
+ * The written examples that a gateway can carry out.
+ * @param writes does it take mutations?
+ * @param authenticates does it know its callers? One that writes knows them too, by the start token.
+ */
+export function offeredExamples(
+  written: readonly PlaygroundExample[],
+  { writes, authenticates }: { readonly writes: boolean; readonly authenticates: boolean },
+): readonly PlaygroundExample[] {
+  if (writes) return written;
+  return written.filter(({ name, query }) => (authenticates || name !== ofLogs) && !hasMutation(parse(query)));
+}
+
+function hasMutation({ definitions }: DocumentNode): boolean {
+  return definitions.some((each) => each.kind === Kind.OPERATION_DEFINITION && each.operation === 'mutation');
+}
+
 /** The documents: the first example, then the others in the order of the written examples. */
 export function examplesFor(
   written: readonly PlaygroundExample[],
@@ -93,7 +113,9 @@ function joinOfCustomKinds(kinds: Ranked, objects: ObjectsOfKinds): string | nul
   const custom = customKinds(kinds, objects).filter(({ key }) => (objects.get(key) ?? 0) > 0);
   const keys = new Set(custom.map(({ key }) => key));
   const joins = custom.flatMap((kind) => {
-    const relations = kind.relations.filter(({ to, weak }) => to !== null && to !== kind.key && keys.has(to) && !weak);
+    const relations = kind.relations.filter(
+      ({ to, weak, way }) => to !== null && to !== kind.key && keys.has(to) && !weak && way.by !== 'namespace',
+    );
     return relations.length === 0 ? [] : [{ kind, relations: relations.toSorted((a, b) => +b.many - +a.many) }];
   });
   const best = joins.find(({ relations }) => relations[0]?.many) ?? joins[0];
@@ -109,9 +131,15 @@ const ofCustomResources = new Set([
   'foo-and-what-it-owns',
 ]);
 
+/** Its requests are sent as the caller. */
+const ofLogs = 'follow-logs';
+
+/** Needs the definition of ShadowRecord, which few clusters have. */
+const ofSets = 'an-application-as-a-set';
+
 /** The documents if nothing may be told of the clusters: the same for every gateway. */
 export function builtInExamples(written: readonly PlaygroundExample[]): readonly string[] {
-  return written.filter(({ name }) => !ofCustomResources.has(name)).map(({ query }) => query);
+  return written.filter(({ name }) => !ofCustomResources.has(name) && name !== ofSets).map(({ query }) => query);
 }
 
 function ofFirst(example: (kind: CatalogKind) => string): Replacement {
@@ -121,7 +149,9 @@ function ofFirst(example: (kind: CatalogKind) => string): Replacement {
 function ofFirstRelated(kinds: Ranked): string | null {
   const served = new Set(kinds.map(({ key }) => key));
   for (const kind of kinds) {
-    const relations = kind.relations.filter(({ to, weak }) => to !== null && served.has(to) && !weak);
+    const relations = kind.relations.filter(
+      ({ to, weak, way }) => to !== null && served.has(to) && !weak && way.by !== 'namespace',
+    );
     if (relations.length > 0) return relatedExample(kind, relations.slice(0, 3));
   }
   return null;
@@ -159,14 +189,13 @@ function canAnswer(generation: Generation, query: string): boolean {
   }
 }
 
-/** The words of all arguments `kinds`. */
+/** The words of all arguments `kinds`, and of all members `kinds` of arguments. */
 function kindsIn(document: DocumentNode): readonly string[] {
   const words: string[] = [];
-  visit(document, {
-    Argument({ name, value }) {
-      if (name.value !== 'kinds' || value.kind !== 'ListValue') return;
-      for (const each of value.values) if (each.kind === 'StringValue') words.push(each.value);
-    },
-  });
+  const take = ({ name, value }: ArgumentNode | ObjectFieldNode): void => {
+    if (name.value !== 'kinds' || value.kind !== Kind.LIST) return;
+    for (const each of value.values) if (each.kind === Kind.STRING) words.push(each.value);
+  };
+  visit(document, { Argument: take, ObjectField: take });
   return words;
 }

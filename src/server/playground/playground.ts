@@ -14,7 +14,13 @@ import type { Generation, GraphQLSource } from '../../graphql/generation/generat
 import { readResourceProgress } from '../../store/read/resource-progress.ts';
 import { opensPlayground, partAsked } from '../negotiation/playground-request.ts';
 import { SharedBody } from '../negotiation/shared-body.ts';
-import { builtInExamples, examplesFor, type ObjectsOfKinds, type PlaygroundExample } from './examples.ts';
+import {
+  builtInExamples,
+  examplesFor,
+  type ObjectsOfKinds,
+  offeredExamples,
+  type PlaygroundExample,
+} from './examples.ts';
 import { type PageOptions, pageRules, renderPage } from './page.ts';
 import { PlaygroundParts } from './parts.ts';
 
@@ -83,7 +89,8 @@ export class Playground {
 }
 
 /** Tabs that a browser kept would hide the examples of another cluster on the same port, so it keeps tabs for each set of clusters. */
-async function pageOptions({ source, written, profiles, authenticates }: PlaygroundOptions): Promise<PageOptions> {
+async function pageOptions({ source, written: all, profiles, authenticates }: PlaygroundOptions): Promise<PageOptions> {
+  const written = offeredExamples(all, { writes: source.writes !== null, authenticates });
   const told = { profiles: authenticates ? [] : profiles(), explain: source.diagnosis.explain, authenticates };
   if (authenticates) return { examples: builtInExamples(written), keptFor: '', ...told };
   const generation = currentGeneration(source);

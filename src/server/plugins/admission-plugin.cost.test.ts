@@ -67,6 +67,16 @@ test('fields of introspection count, in fragments too', async () => {
   expect(fragments.cost).toMatchObject({ asked: 4 });
 });
 
+test('the lists of kinds in the namespaces of the viewer count', async () => {
+  const ask = await world();
+  const { cost, error } = await ask('{ viewer { namespaces(first: 10) { name kinds(first: 40) } } }');
+  expect(error).toBeUndefined();
+  // The viewer, its namespaces, 10 × (the name, the list of kinds and 40 kinds).
+  expect(cost).toMatchObject({ asked: 1 + 50 + 10 * (1 + 1 + 40) });
+  const byDefault = await ask('{ viewer { namespaces { kinds } } }');
+  expect(byDefault.cost).toMatchObject({ asked: 1 + 50 + 100 * (1 + 20) });
+});
+
 test.each<[string, string, Readonly<Record<string, unknown>>]>([
   ['a page size', '{ exampleComWidgets(first: 100) { nodes { raw } } }', {}],
   ['a variable', 'query ($n: Int) { exampleComWidgets(first: $n) { nodes { raw } } }', { n: 100 }],

@@ -33,6 +33,7 @@ import type { PreparedAnswers } from '../../graphql/prepared/prepared-answers.ts
 import { liveThrottle } from '../../graphql/types/live-directive.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { awaitedBy } from '../../operation/sync-watch.ts';
+import { untilShown } from '../../writes/run/write-token.ts';
 import { whenSent } from '../connections/unsent-answers.ts';
 import { prefersEvents } from '../negotiation/accepted-type.ts';
 import { arrivalOf, type CredentialedRequest } from '../negotiation/credentials.ts';
@@ -124,6 +125,8 @@ export function useAdmission(
     async (given: ExecutionArgs): Promise<unknown> => {
       const context = given.contextValue as OperationContext & Enveloped;
       const { portolan } = context;
+      const early = await shownOrRefused(context, log);
+      if (early !== null) return early;
       const entered = entrance(args, 'subscriptions');
       const refused = refusal(args, log, entered);
       const name = nameOf(given);
@@ -185,7 +188,8 @@ export function useAdmission(
         const operation = admission.begin({
           admitted: must(admitted, 'every entry point admits its requests'),
           signal: request?.signal ?? signal,
-          explain: asksForExplanation(params?.extensions),
+          isSafe: request?.method === 'GET',
+          explain: wishesIn(params?.extensions).explain === true,
         });
         setSchema(operation.generation.schema);
         extendContext({ portolan: operation, admitted } as Partial<OperationContext>);
@@ -231,10 +235,13 @@ export function useAdmission(
             { type, name: nameOf(args), document: () => documentShape(given) },
             codes,
             async (operation) => {
-              const known = enveloped.isLookedUp === true ? null : keptResult(question, operation);
-              if (known !== null) return known;
               const contextValue = { ...(given.contextValue as OperationContext), portolan: operation };
-              const result = refused ?? (await executeFn({ ...given, contextValue }));
+              // Before a kept answer, which may be older than the writes.
+              const early = refused ?? (await shownOrRefused(contextValue, log));
+              const isKept = early === null && enveloped.isLookedUp !== true;
+              const known = isKept ? keptResult(question, operation) : null;
+              if (known !== null) return known;
+              const result = early ?? (await executeFn({ ...given, contextValue }));
               if (isAsyncIterable(result)) return result;
               const answer = withExtensions(result as Result, operation);
               if (question !== null) await keepResult(question, answer as ExecutionResult, operation, nameOf(given));
@@ -255,7 +262,10 @@ export function useAdmission(
       const refused = refusal(args, log, entered);
       const { span } = portolan;
       setSubscribeFn(
-        refused === null ? (given) => within(span, () => subscribeAcrossGenerations(given)) : () => refused,
+        async (given) =>
+          refused ??
+          (await shownOrRefused(given.contextValue as OperationContext & Enveloped, log)) ??
+          within(span, () => subscribeAcrossGenerations(given)),
       );
       return {
         onSubscribeResult({ result, setResult }) {
@@ -392,10 +402,22 @@ function operationOf({ document, operationName }: ExecutionArgs): OperationDefin
   return getOperationAST(document, operationName) ?? null;
 }
 
-/** Does the request have `extensions: {"portolan": {"explain": true}}`? */
-function asksForExplanation(extensions: unknown): boolean {
-  const { portolan } = (extensions ?? {}) as { readonly portolan?: { readonly explain?: unknown } | null };
-  return portolan?.explain === true;
+/** `extensions: {"portolan": {"explain": true, "after": "…"}}` of a request. */
+function wishesIn(extensions: unknown): { readonly explain?: unknown; readonly after?: unknown } {
+  const { portolan } = (extensions ?? {}) as { readonly portolan?: ReturnType<typeof wishesIn> | null };
+  return portolan ?? {};
+}
+
+/** Waits for the writes of the token in the request. An error of the wait, as a result; null without one. */
+async function shownOrRefused(context: OperationContext & Enveloped, log: Logger): Promise<Result | null> {
+  const { after } = wishesIn(context.params?.extensions);
+  if (after === undefined) return null;
+  try {
+    await untilShown(context.portolan, after);
+    return null;
+  } catch (error) {
+    return { errors: [codedError(error, log)] };
+  }
 }
 
 function isHttp(context: unknown): boolean {

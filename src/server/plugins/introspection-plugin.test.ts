@@ -180,7 +180,7 @@ test.each([
     source: fixture.engine.source,
     log: silentLogger,
     authenticate: () => ({ ...localUser, user: userOf('dev') }),
-    callerBounds: { requests: 10, costPerMinute: 100_000, subscriptions: 1, connections: 1 },
+    callerBounds: { requests: 10, costPerMinute: 100_000, subscriptions: 1, connections: 1, logs: 1, logBytes: 1e9 },
   });
   onTestFinished(async () => void (await yoga.dispose()));
   const texts: string[] = [];

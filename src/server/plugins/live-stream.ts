@@ -210,7 +210,7 @@ export class LiveStream {
     const digest = digestOf(result);
     const isOwn = operation.readsMore;
     const scopesId = (operation.scopes ?? rights.now(operation.caller))?.id ?? '';
-    if (result.errors !== undefined) {
+    if (!isLasting(result)) {
       return { digest, state: null, lists: [], scopesId, isOwn, isPassing: isPassing(result), rest: restAfterErrors };
     }
     const found = await operation.madeIn();
@@ -257,6 +257,11 @@ function plannedQuery(plan: AnswerPlan, generation: Generation): PlannedQuery {
 
 function digestOf({ data, ...rest }: Result): string {
   return shownDigest(Buffer.from(JSON.stringify(data ?? null)), rest);
+}
+
+/** Is every error of the result one of a stored value? The result is the same until an object changes. */
+function isLasting({ errors = [] }: Result): boolean {
+  return errors.every((error) => codeOfThrown(error) === 'VALUE_MISFIT');
 }
 
 /** Is every error of the result one of a read that was cut? */

@@ -7,9 +7,11 @@
  *   operationName ""                            the same as none
  *   a list of requests                          refused; the message names the remedy
  *   variables or extensions of a GET            refused if they are not JSON
+ *   integers beyond 2^53 in the JSON            keep their digits (request-json.ts)
  */
 import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { parseRequestJson } from '../negotiation/request-json.ts';
 
 interface Parameters {
   readonly query?: string | null | undefined;
@@ -58,6 +60,24 @@ function badRequest(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'BAD_REQUEST', http: { status: 400 } } });
 }
 
+/** The request, whose `json` keeps all digits. Yoga's parser of JSON calls nothing else. */
+function readExactly(request: Request): Request {
+  const json = async (): Promise<unknown> => parseRequestJson(await request.text());
+  return new Proxy(request, {
+    get: (target, name) => {
+      if (name === 'json') return json;
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
+/** The parameters in the URL of a GET, with all digits of their variables. */
+function withExactVariables<P>(parsed: P, url: string): P {
+  const written = new URLSearchParams(url.slice(url.indexOf('?'))).get('variables');
+  return written === null || written === '' ? parsed : { ...parsed, variables: parseRequestJson(written) };
+}
+
 /** Yoga calls it before its own checks of the parameters. */
 export function useRequestParameters(): Plugin {
   return {
@@ -65,11 +85,14 @@ export function useRequestParameters(): Plugin {
       if (request.method === 'GET' && requestParser !== undefined) {
         setRequestParser((given) => {
           try {
-            return requestParser(given);
+            return withExactVariables(requestParser(given), given.url);
           } catch {
             throw badRequest('The parameters variables and extensions of a GET must be JSON.');
           }
         });
+      }
+      if (request.method === 'POST' && requestParser !== undefined) {
+        setRequestParser((given) => requestParser(readExactly(given)));
       }
       return {
         onRequestParseDone({ requestParserResult }) {

@@ -22,10 +22,10 @@ import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import { noTracer, type Span, type Tracer } from '../../base/tracing.ts';
 import type { Generation } from '../../graphql/generation/generation.ts';
-
 import { beginMessage } from '../graphql/request-spans.ts';
 import type { Yoga } from '../graphql/yoga-server.ts';
 import { addressOf, credentialsOf } from '../negotiation/credentials.ts';
+import { keepDigits } from '../negotiation/request-json.ts';
 import { profileIn } from '../negotiation/request-url.ts';
 import { codedError } from '../plugins/coded-error.ts';
 import { acceptedParameters } from '../plugins/request-parameters.ts';
@@ -72,6 +72,7 @@ export function operationsProtocol(
   { log, checkCallersMs, tracer = noTracer }: ProtocolOptions,
 ): Server<Connection> {
   return makeServer<Record<string, unknown>, Connection>({
+    jsonMessageReviver: keepDigits,
     execute: (args) => (args as Args).rootValue.execute(args) as Promise<ExecutionResult>,
     subscribe: (args) => (args as Args).rootValue.subscribe(args) as Promise<AsyncIterable<ExecutionResult>>,
     onConnect: async ({ extra, connectionParams }) => {

@@ -17,6 +17,7 @@ import { Database, sqliteCodeOf } from '../sqlite/database.ts';
 import { type CheckpointerData, type CheckpointerMessage, checkpointFlags } from './checkpointer.ts';
 import { FileSeal, keepsTimes } from './file-seal.ts';
 import { logChecker } from './log-checker.ts';
+import { syncOpenFile } from './open-file.ts';
 import { endUnsyncedFill, setSynchronous } from './unsynced-fill.ts';
 
 const { file, flags, unsyncedFill, seal: memory, ...bounds } = workerData as CheckpointerData;
@@ -50,13 +51,20 @@ async function work(): Promise<void> {
   try {
     database.pragma('wal_autocheckpoint = 0');
     setSynchronous(database, !unsyncedFill);
-    const checkLog = retried(logChecker(database, bounds, seal));
+    let isUnsynced = unsyncedFill;
+    const syncFile = (): void => {
+      if (!isUnsynced) syncOpenFile(file);
+    };
+    const checkLog = retried(logChecker(database, bounds, seal, syncFile));
     let trustAt = 0;
     do {
       const lost = seal.broken();
       if (lost !== null) return report({ lost });
       if (performance.now() >= trustAt) trustAt = performance.now() + trustSeal();
-      if (Atomics.exchange(flags, checkpointFlags.firstFillOver, 0) === 1) syncAll(database);
+      if (Atomics.exchange(flags, checkpointFlags.firstFillOver, 0) === 1) {
+        syncAll(database);
+        isUnsynced = false;
+      }
       Atomics.wait(flags, checkpointFlags.stop, 0, Math.min(checkLog(), lookMs));
       // Native memory of objects that V8 has collected is freed in the event loop.
       await turnOfEventLoop();
@@ -79,13 +87,18 @@ function retried(check: (force: boolean) => number): () => number {
       failingMs = 0;
       return pause;
     } catch (error) {
-      if (sqliteCodeOf(error) === null) throw error;
+      if (sqliteCodeOf(error) === null && !isOfSystem(error)) throw error;
       if (failingMs === 0) report({ failing: messageOf(error) });
       failingMs = Math.min(Math.max(retryMs, failingMs * 2), longestRetryMs);
       retryAt = performance.now() + failingMs;
       return failingMs;
     }
   };
+}
+
+/** Is it an error of the disk that SQLite does not report, because this thread has synced the file? */
+function isOfSystem(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
 }
 
 /** Lets the seal compare times where the file system sets them with the write. Returns the milliseconds until the next try. */

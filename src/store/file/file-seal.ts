@@ -1,5 +1,6 @@
 /**
- * Tells whether the store's files are still those that Portolan has written: for all threads, by memory that they share.
+ * Tells whether anybody but Portolan has written the store's files. Threads share the memory of a seal. Other processes read a copy of it
+ * (seal-copy.ts).
  *
  * In WAL mode only a checkpoint writes the database file, and only a transaction writes the log. So each of them notes the modification
  * time that its own writes gave the file. Another time means that another program wrote into the file. SQLite itself notices a damaged page
@@ -18,9 +19,16 @@
  * Times are compared only after `trust`, because a file system may set them later than the write.
  */
 import { closeSync, fsyncSync, openSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { SealCopy } from './seal-copy.ts';
 
 /** The memory of a seal, to be handed to other threads. */
-export type SealMemory = SharedArrayBuffer;
+export interface SealMemory {
+  readonly shared: SharedArrayBuffer;
+  /** The file of the copy that other processes read. */
+  readonly writes?: string;
+  /** The file of the copy of the process that writes the store. The files are broken if this memory or that copy says so. */
+  readonly reads?: string;
+}
 
 /** The two files that are written. */
 type SealedPart = 'file' | 'log';
@@ -56,8 +64,17 @@ const reasons = [
 type Break = 'gone' | 'replaced' | 'changed';
 const breaks: readonly Break[] = ['gone', 'replaced', 'changed'];
 
-export function sealMemory(): SealMemory {
-  return new SharedArrayBuffer(stateBytes + factBytes);
+export function sealMemory(copy: Omit<SealMemory, 'shared'> = {}): SealMemory {
+  return { shared: new SharedArrayBuffer(stateBytes + factBytes), ...copy };
+}
+
+/** Makes the file of a copy, which only this user can open. */
+export function createSealCopy(path: string): void {
+  writeFileSync(path, '', { mode: 0o600 });
+}
+
+function copyAt(path: string): SealCopy {
+  return new SealCopy(path, stateBytes + factBytes, stateBytes);
 }
 
 export class FileSeal {
@@ -65,14 +82,22 @@ export class FileSeal {
   readonly #states: Int32Array;
   readonly #facts: Float64Array;
   readonly #paths: Readonly<Record<SealedPart, string>>;
+  readonly #writes: SealCopy | null;
+  /** Where the memory comes from, if this is the seal of another process. */
+  readonly #source: SealCopy | null;
+  /** The seal of the process that writes the store. */
+  readonly #writers: FileSeal | null;
   #isOpener = false;
 
   /** @param file the database file */
-  constructor(file: string, memory: SealMemory = sealMemory()) {
+  constructor(file: string, memory: SealMemory = sealMemory(), source: SealCopy | null = null) {
     this.memory = memory;
-    this.#states = new Int32Array(memory, 0, stateBytes / 4);
-    this.#facts = new Float64Array(memory, stateBytes, factBytes / 8);
+    this.#states = new Int32Array(memory.shared, 0, stateBytes / 4);
+    this.#facts = new Float64Array(memory.shared, stateBytes, factBytes / 8);
     this.#paths = { file, log: `${file}-wal` };
+    this.#writes = memory.writes === undefined ? null : copyAt(memory.writes);
+    this.#source = source;
+    this.#writers = memory.reads === undefined ? null : new FileSeal(file, sealMemory(), copyAt(memory.reads));
   }
 
   /** Has this instance opened the seal? Before that, the seal is the one of an earlier store. */
@@ -95,12 +120,19 @@ export class FileSeal {
       this.begin(part);
       this.end(part);
     }
-    Atomics.store(this.#states, states.state, open);
+    this.#change(() => Atomics.store(this.#states, states.state, open));
   }
 
   /** The files are no longer watched: the store is closed. */
   close(): void {
-    Atomics.compareExchange(this.#states, states.state, open, none);
+    this.#change(() => Atomics.compareExchange(this.#states, states.state, open, none));
+    this.#writes?.close();
+  }
+
+  /** Closes what was opened to read the copy of another process. It is opened again when it is needed. */
+  release(): void {
+    this.#writers?.release();
+    this.#source?.close();
   }
 
   /** No thread may read the files any more: they are damaged. */
@@ -110,15 +142,22 @@ export class FileSeal {
 
   /** Portolan begins to write. Each call needs an `end`; calls may overlap. */
   begin(part: SealedPart): void {
-    Atomics.add(this.#states, states[part].writers, 1);
+    this.#change(() => Atomics.add(this.#states, states[part].writers, 1));
   }
 
   end(part: SealedPart): void {
-    // One after the other: the last one to look at the file must be the last one to note its time.
+    this.#change(() => {
+      this.#facts[facts[part].time] = this.#timeOf(part);
+      Atomics.add(this.#states, states[part].ends, 1);
+      Atomics.sub(this.#states, states[part].writers, 1);
+    });
+  }
+
+  /** One after the other: the last one to look at a file must be the last one to note its time, and the last one to write the copy. */
+  #change(change: () => void): void {
     while (Atomics.compareExchange(this.#states, states.lock, 0, 1) !== 0);
-    this.#facts[facts[part].time] = this.#timeOf(part);
-    Atomics.add(this.#states, states[part].ends, 1);
-    Atomics.sub(this.#states, states[part].writers, 1);
+    change();
+    this.#writes?.write(this.memory.shared);
     Atomics.store(this.#states, states.lock, 0);
   }
 
@@ -135,21 +174,32 @@ export class FileSeal {
 
   /** From now on times are compared. */
   trust(): void {
-    Atomics.store(this.#states, states.trusted, 1);
+    this.#change(() => Atomics.store(this.#states, states.trusted, 1));
   }
 
   /** Times are not compared any more: somebody writes without `begin` and `end`. */
   distrust(): void {
-    Atomics.store(this.#states, states.trusted, 0);
+    this.#change(() => Atomics.store(this.#states, states.trusted, 0));
   }
 
-  /** Does a thread know that the files are not those of the store any more? Looks at no file. */
+  /** Does another process write the store? It finds by itself what this seal finds. */
+  get isOfOther(): boolean {
+    return this.#writers !== null;
+  }
+
+  /** Does a thread know that the files are not those of the store any more? Looks at none of the store's files. */
   get isLost(): boolean {
-    return Atomics.load(this.#states, states.state) === lost;
+    this.#refresh();
+    return Atomics.load(this.#states, states.state) === lost || this.#writers?.isLost === true;
   }
 
   /** Why the files may not be read; null if they are those that Portolan has written. Takes some microseconds. */
   broken(): string | null {
+    return this.#brokenHere() ?? this.#writers?.broken() ?? null;
+  }
+
+  #brokenHere(): string | null {
+    this.#refresh();
     const state = Atomics.load(this.#states, states.state);
     if (state === none) return null;
     if (state === open) {
@@ -165,8 +215,18 @@ export class FileSeal {
 
   #lose(reason: number): void {
     if (Atomics.load(this.#states, states.state) !== open) return;
-    Atomics.store(this.#states, states.reason, reason);
-    Atomics.compareExchange(this.#states, states.state, open, lost);
+    this.#change(() => {
+      Atomics.store(this.#states, states.reason, reason);
+      Atomics.compareExchange(this.#states, states.state, open, lost);
+    });
+  }
+
+  /** Reads the memory of the other process, if this is its seal. */
+  #refresh(): void {
+    if (this.#source === null) return;
+    if (!this.#source.read(this.memory.shared)) Atomics.store(this.#states, states.state, none);
+    // It is the lock of the other process.
+    Atomics.store(this.#states, states.lock, 0);
   }
 
   #look(part: SealedPart): Break | null {
@@ -180,9 +240,11 @@ export class FileSeal {
     if (found === null) return 'gone';
     if (found.ino !== this.#facts[inode] || found.dev !== this.#facts[device]) return 'replaced';
     if (Atomics.load(this.#states, states.trusted) === 0 || found.mtimeMs === this.#facts[time]) return null;
-    // A write of Portolan that began or ended meanwhile explains the time.
+    this.#refresh();
+    // A write of Portolan that began or ended meanwhile explains the time. So does a time that the first copy did not have yet.
     const undecided =
       writing !== 0 ||
+      found.mtimeMs === this.#facts[time] ||
       Atomics.load(this.#states, writers) !== 0 ||
       Atomics.load(this.#states, ends) !== ended ||
       Atomics.load(this.#states, states.state) !== open;

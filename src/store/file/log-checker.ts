@@ -1,6 +1,12 @@
 /**
  * Decides when the checkpoint thread writes the write-ahead log back, and does it.
  *
+ * SQLite syncs the database file only at the end of a checkpoint that reaches the end of the log. While the writer commits, this is the one
+ * that restarts the log, and it holds the writer's lock. So the thread syncs the file shortly before: little is left for SQLite to sync then.
+ *
+ *   15/16 of the gate    write back, sync the file        the writer commits meanwhile
+ *   the gate             write back, restart the log      the writer waits
+ *
  * The thread checks many times in a second, so each statement is prepared once. better-sqlite3 frees a statement's memory in the event
  * loop, some kilobytes each.
  */
@@ -16,6 +22,8 @@ const gatedMs = 3;
 /** Checks without a commit after which a small remainder is written back too. */
 const quietChecks = 40;
 
+/** The share of the gate from which the file is synced, once before each restart of the log. */
+const syncShare = 15 / 16;
 /** Most pending bytes for a restart of the log. Writing them back takes little time, and holds the writer's lock meanwhile. */
 const leftOver = 1024 * 1024;
 
@@ -29,15 +37,19 @@ interface LogBounds {
 /**
  * Returns a function that checks the log, runs checkpoints as needed, and returns the milliseconds until the next check.
  * `force` runs a passive checkpoint in any case.
+ * @param syncFile syncs the database file, where it is written with syncs
  */
 export function logChecker(
   database: Database,
   { passiveBytes, gateBytes }: LogBounds,
   seal: FileSeal,
+  syncFile: () => void,
 ): (force: boolean) => number {
   const checkpoint = (mode: 'PASSIVE' | 'RESTART'): void => seal.writing('file', () => runCheckpoint(database, mode));
   let quiet = 0;
   let seen: unknown = null;
+  /** Since the last restart of the log. */
+  let isSynced = false;
   return (force) => {
     const version = database.statement('PRAGMA data_version').get()?.[0];
     quiet = version === seen ? quiet + 1 : 0;
@@ -45,9 +57,13 @@ export function logChecker(
     const found = database.log();
     let { bytes, pendingBytes } = found;
     const gated = found.heldBytes > gateBytes;
+    const isNear = found.heldBytes > gateBytes * syncShare;
+    const syncs = isNear && !isSynced;
+    isSynced = isNear;
     const worthIt = pendingBytes >= passiveBytes || (gated && pendingBytes > leftOver);
-    if (worthIt || force || (quiet === quietChecks && pendingBytes > 0)) {
+    if (worthIt || force || syncs || (quiet === quietChecks && pendingBytes > 0)) {
       checkpoint('PASSIVE');
+      if (syncs) syncFile();
       ({ bytes, pendingBytes } = database.log());
     }
     // While much is pending, a reader's snapshot blocks the restart, and a try would only delay the writer.

@@ -30,6 +30,7 @@ import { messageOf, PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { Database, sqliteCodeOf } from '../sqlite/database.ts';
 import { applicationId, formatVersion, schemaStatements, stagingStatements } from '../sqlite/schema.ts';
+import { refuseOldSqlite } from '../sqlite/sqlite-version.ts';
 import { folderFaultOf } from './folder-fault.ts';
 import { makePrivate, makePrivateFile, makePrivateFolder } from './private-file.ts';
 import { beginUnsyncedFill, thisBoot, unsyncedFillOf } from './unsynced-fill.ts';
@@ -315,6 +316,7 @@ function remove(file: string): void {
 }
 
 function configure(database: Database, file: string, cacheKib: number): void {
+  refuseOldSqlite(String(database.statement('SELECT sqlite_version()').get()?.[0]));
   database.pragma('page_size = 4096');
   const mode = database.pragma('journal_mode = WAL');
   if (mode !== 'wal') {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { valuesAt } from '../../catalog/paths/value-at.ts';
-import type { PathStep } from '../../catalog/tree/path.ts';
+import { type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import { encodeJsonb } from './jsonb-encoder.ts';
 import { JsonbValues } from './jsonb-reader.ts';
@@ -27,10 +27,20 @@ const step: fc.Arbitrary<PathStep> = fc.oneof(
     .map(([field, value]): PathStep => ({ kind: 'where', field, value })),
 );
 
+const steps = fc.oneof(
+  { weight: 4, arbitrary: fc.array(step, { maxLength: 4 }) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .array(fc.array(step, { minLength: 1, maxLength: 3 }), { minLength: 2, maxLength: 3 })
+      .map((of): PathStep[] => [{ kind: 'several', of: of.map((each) => pathOf(each)) }]),
+  },
+);
+
 test('a walk finds the values that valuesAt finds in the parsed object', () => {
   let found = 0;
   fc.assert(
-    fc.property(value, fc.array(step, { maxLength: 4 }), (any, steps) => {
+    fc.property(value, steps, (any, steps) => {
       const text = JSON.stringify(any);
       const encoded = encodeJsonb(Buffer.from(text));
       if (encoded === null) throw new Error(`${text} is no JSON`);

@@ -6,13 +6,15 @@
  *
  * Like JsonbPaths, it takes the first of several members with one name. JSON.parse takes the last; no API server writes such objects.
  */
-import { scalarText } from '../../catalog/paths/value-at.ts';
+
 import type { PathStep } from '../../catalog/tree/path.ts';
+import { scalarText } from '../../catalog/values/values.ts';
 import type { JsonbValues } from './jsonb-reader.ts';
 
 type Step =
   | { readonly kind: 'member'; readonly name: Buffer }
   | { readonly kind: 'each' }
+  | { readonly kind: 'several'; readonly of: readonly JsonbWalk[] }
   | { readonly kind: 'index'; readonly index: number }
   | { readonly kind: 'where'; readonly field: Buffer; readonly value: string };
 
@@ -44,6 +46,8 @@ function prepared(step: PathStep): Step {
       return { kind: 'member', name: Buffer.from(step.key) };
     case 'where':
       return { kind: 'where', field: Buffer.from(step.field), value: step.value };
+    case 'several':
+      return { kind: 'several', of: step.of.map((path) => new JsonbWalk(path.steps)) };
     case 'each':
     case 'index':
       return step;
@@ -61,6 +65,9 @@ function follow(values: JsonbValues, place: number, step: Step, found: number[])
       return;
     case 'each':
       for (const element of values.elements(place)) found.push(element);
+      return;
+    case 'several':
+      for (const walk of step.of) found.push(...walk.find(values, place));
       return;
     case 'index':
       add(values.elements(place)[step.index] ?? -1, found);

@@ -19,6 +19,11 @@ test.each([
     [kubelet, { ...kubectl, time: '2026-01-31T10:00:00+01:00' }],
     [['kubectl', 'Apply', null, '2026-01-31T10:00:00+01:00']],
   ],
+  [
+    'the one who applies what nobody has',
+    [{ ...kubectl, manager: 'before-first-apply', operation: 'Update' }, kubectl],
+    [['kubectl', 'Apply', null, '2026-01-31T08:00:00Z']],
+  ],
 ])('the managers of the newest change: %s', (_, list, expected) => {
   expect(newestManagers(JSON.stringify(list))).toBe(JSON.stringify(expected));
   expect(newestManagers(list)).toBe(JSON.stringify(expected));

@@ -25,9 +25,11 @@ export interface FieldManager {
 const most = 8;
 /** Characters of a text; API servers allow 128 for a manager. */
 const longest = 128;
+/** An API server counts fields to it that nobody has when the object is applied for the first time. So it is no one who changed something. */
+const nobody = 'before-first-apply';
 
 /**
- * The managers with the newest time, as JSON. Null if managedFields name none.
+ * The managers with the newest time, as JSON. Null if managedFields name nobody.
  * @param managedFields the list, or its JSON text
  */
 export function newestManagers(managedFields: unknown): string | null {
@@ -52,7 +54,7 @@ function managersIn(list: unknown): readonly FieldManager[] {
   return list.flatMap((entry: unknown): readonly FieldManager[] => {
     if (typeof entry !== 'object' || entry === null) return [];
     const { manager, operation, subresource, time } = entry as Readonly<Record<string, unknown>>;
-    if (!isText(manager) || !isText(time) || Number.isNaN(Date.parse(time))) return [];
+    if (!isText(manager) || manager === nobody || !isText(time) || Number.isNaN(Date.parse(time))) return [];
     const orNull = (value: unknown): string | null => (isText(value) ? value : null);
     return [{ manager, operation: orNull(operation), subresource: orNull(subresource), time }];
   });

@@ -8,7 +8,7 @@ import { messageOf, PortolanError } from '../../base/errors.ts';
 import { isText, record, recordOr, records } from '../../base/json.ts';
 import type { HealthRules } from '../../catalog/health/declared-health.ts';
 import { healthOf } from '../../catalog/health/health.ts';
-import { parseExact } from '../../catalog/values/values.ts';
+import { parseExact, scalarText } from '../../catalog/values/values.ts';
 import { storedKey } from '../sqlite/stored-keys.ts';
 import type { IncomingObject } from '../types/incoming-object.ts';
 import type { IndexedMetadata, IndexedObject, KindNamesOnWire, Owner } from '../types/prepared-object.ts';
@@ -134,12 +134,14 @@ function readOwners(references: MetadataMembers['ownerReferences']): Owner[] {
   return [...owners.values()];
 }
 
+/** The labels as texts. A label that is a number or a boolean counts as the text that a String shows. */
 function textEntries(members: MetadataMembers['labels']): [string, string][] {
   const entries: [string, string][] = [];
   let sound = true;
   for (const [key, entry] of members) {
-    if (typeof entry !== 'string') continue;
-    entries.push([key, entry.toWellFormed()]);
+    const text = scalarText(entry);
+    if (text === null) continue;
+    entries.push([key, text.toWellFormed()]);
     sound &&= key.isWellFormed();
   }
   return sound ? entries : [...new Map(entries.map(([key, entry]) => [key.toWellFormed(), entry]))];

@@ -38,11 +38,14 @@ import {
 } from './incoming.ts';
 import { createRedaction, droppedPaths } from './redaction.ts';
 
-/** The location of a slot's value. `at` is the index of a path to find in the JSONB, and `rest` leads from there to the values. */
+/**
+ * The location of a slot's value. `at` is the index of a path to find in the JSONB, or null for the root. `rest` leads from there to the
+ * values.
+ */
 interface SlotPlace {
   readonly type: LeafType;
   readonly fold: ListFold | undefined;
-  readonly at: number;
+  readonly at: number | null;
   readonly rest: JsonbWalk;
 }
 
@@ -99,7 +102,7 @@ export class Preparer {
       const [step] = path.steps;
       if (step?.kind === 'health') return { health: step.name };
       const { start, rest } = splitPath(path);
-      return { type, fold: path.fold, at: indexOf(start), rest: new JsonbWalk(rest) };
+      return { type, fold: path.fold, at: start.length === 0 ? null : indexOf(start), rest: new JsonbWalk(rest) };
     });
     this.#dropped = droppedPaths.map(indexOf);
     this.#health = new HealthReader(healthRuleOf(names, health), indexOf);
@@ -178,7 +181,7 @@ export class Preparer {
 }
 
 function keyAt({ type, fold, at, rest }: SlotPlace, values: JsonbValues, places: readonly number[]): SqlValue {
-  const found = rest.find(values, places[at] ?? -1);
+  const found = rest.find(values, at === null ? 0 : (places[at] ?? -1));
   if (fold !== undefined)
     return storedKey(
       type,

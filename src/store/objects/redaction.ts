@@ -4,9 +4,10 @@
  * SQLite removes them while it converts the received text to JSONB, so that all other values keep their digits and escapes. Paths
  * through lists are first expanded for the object. If SQLite refuses the text, JavaScript removes the same paths.
  */
-import type { Path, PathStep } from '../../catalog/tree/path.ts';
+import { type Place, placesAt, property } from '../../catalog/paths/places-at.ts';
+import type { Path } from '../../catalog/tree/path.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
-import { isRawJson } from '../../catalog/values/raw-json.ts';
+import { joinDeepParts, takeDeepParts } from './deep-parts.ts';
 
 const always: readonly string[] = [
   '$.metadata.managedFields',
@@ -30,11 +31,8 @@ export interface Redaction {
    * `sql` does not contain these, because their indexes depend on the object.
    */
   redact(value: unknown): readonly string[];
-  /**
-   * The text without dropped and redacted paths, for a text that SQLite refuses. When the text is nested too deeply, the result is
-   * null, or the unchanged text for a kind without redacted paths.
-   */
-  inJavaScript(text: string): string | null;
+  /** The text without dropped and redacted paths, for a text that SQLite refuses. */
+  inJavaScript(text: string): string;
 }
 
 /** A path in SQLite's syntax; null for a path through a list. */
@@ -59,32 +57,25 @@ export function createRedaction(redacted: readonly string[]): Redaction {
     redacted,
     redacts: paths.length > 0,
     redact(value) {
-      const found = inOrderOfRemoval(varying.flatMap((path) => expand(path.steps, value)));
-      for (const each of inOrderOfRemoval(paths.flatMap((path) => expand(path.steps, value)))) removeAt(value, each);
+      const found = inOrderOfRemoval(varying.flatMap((path) => placesAt(path.steps, value)));
+      for (const each of inOrderOfRemoval(paths.flatMap((path) => placesAt(path.steps, value)))) removeAt(value, each);
       return found.map(toSqlitePath);
     },
     inJavaScript(text) {
-      try {
-        const value = parseKeepingDigits(text);
-        for (const path of droppedPaths) removeAt(value, path);
-        for (const each of inOrderOfRemoval(paths.flatMap((path) => expand(path.steps, value)))) removeAt(value, each);
-        return JSON.stringify(value);
-      } catch (error) {
-        // Too deep for recursion. A kind without redacted paths keeps the received text, with its managedFields.
-        if (error instanceof RangeError) return paths.length === 0 ? text : null;
-        throw error;
-      }
+      // No path leads into deep parts.
+      const shallow = takeDeepParts(text);
+      const value = parseKeepingDigits(shallow.text);
+      for (const path of droppedPaths) removeAt(value, path);
+      for (const each of inOrderOfRemoval(paths.flatMap((path) => placesAt(path.steps, value)))) removeAt(value, each);
+      return joinDeepParts(value, shallow.parts);
     },
   };
 }
 
-/** A path to one value: member names and list indexes. */
-type ConcretePath = readonly (string | number)[];
-
 /**
  * Each path once, the last element of a list first: to remove an element moves those after it. A place comes after the places in it.
  */
-function inOrderOfRemoval(paths: readonly ConcretePath[]): readonly ConcretePath[] {
+function inOrderOfRemoval(paths: readonly Place[]): readonly Place[] {
   const byText = new Map(paths.map((path) => [JSON.stringify(path), path]));
   return [...byText.values()].sort((a, b) => {
     const at = a.findIndex((part, index) => part !== b[index]);
@@ -96,34 +87,7 @@ function inOrderOfRemoval(paths: readonly ConcretePath[]): readonly ConcretePath
   });
 }
 
-/** The value as paths compare it; null for a list or an object. */
-function textOf(value: unknown): string | null {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' || typeof value === 'boolean' || isRawJson(value) ? JSON.stringify(value) : null;
-}
-
-/** The concrete paths of the values in `value` that match the steps. */
-function expand(steps: readonly PathStep[], value: unknown, path: ConcretePath = []): ConcretePath[] {
-  const [step, ...rest] = steps;
-  if (step === undefined) return [path];
-  if (step.kind === 'each' || step.kind === 'where') {
-    if (!Array.isArray(value)) return [];
-    return value.flatMap((item: unknown, index) => {
-      if (step.kind === 'where' && textOf(property(item, step.field)) !== step.value) return [];
-      return expand(rest, item, [...path, index]);
-    });
-  }
-  if (step.kind === 'index') {
-    const item: unknown = Array.isArray(value) ? value[step.index] : undefined;
-    return item === undefined ? [] : expand(rest, item, [...path, step.index]);
-  }
-  if (step.kind !== 'field' && step.kind !== 'key') return [];
-  const name = step.kind === 'field' ? step.name : step.key;
-  const next = property(value, name);
-  return next === undefined ? [] : expand(rest, next, [...path, name]);
-}
-
-function toSqlitePath(path: ConcretePath): string {
+function toSqlitePath(path: Place): string {
   return `$${path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${quoted(part)}`)).join('')}`;
 }
 
@@ -131,12 +95,7 @@ function quoted(name: string): string {
   return `"${name.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
-function property(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Record<string, unknown>)[name];
-}
-
-function removeAt(value: unknown, path: ConcretePath): void {
+function removeAt(value: unknown, path: Place): void {
   let holder = value;
   for (const part of path.slice(0, -1)) holder = property(holder, String(part));
   const last = path.at(-1);

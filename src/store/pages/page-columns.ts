@@ -10,6 +10,9 @@ export const pageColumns = {
   resourceVersion: 4,
 } as const;
 
+/** The column `objects` of a full line if a value is no object where an object is expected. */
+export const misfitObjects = -1;
+
 /** The index of the first order key in a line. */
 export const firstKeyColumn = Object.keys(pageColumns).length;
 

@@ -7,12 +7,14 @@
  *   short line   ["east","shop","web-1",null,null,["Running"]]
  *   full line    ["east","shop","web-1",null,null,1,null,["Running"]]
  *
- * A full line has two more columns before the values. The first is a bit mask of the objects in the body (bit `at` for `objects[at]`).
+ * A full line has two more columns before the values. The first is a bit mask of the objects in the body (bit `at` for `objects[at]`), or
+ * `misfitObjects`.
  * The second is the body's text if SQLite refused the body as JSON, else null.
  */
 import { memberOf, recordOf } from '../../catalog/values/displayed-value.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import { lineItems } from './line-items.ts';
+import { misfitObjects } from './page-columns.ts';
 import { type PageTemplate, valuesBelow } from './page-template.ts';
 
 /** The columns of the one row that a statement returns for a page. */
@@ -82,7 +84,11 @@ export function lineReader(template: PageTemplate, full: boolean): (line: string
     if (typeof text === 'string') {
       const body = parseExact(text);
       let there = 0;
-      for (const [at, path] of objects.entries()) if (recordOf(valueIn(body, path)) !== null) there |= 1 << at;
+      for (const [at, path] of objects.entries()) {
+        const value = valueIn(body, path) ?? null;
+        if (recordOf(value) !== null) there |= 1 << at;
+        else if (value !== null) there = misfitObjects;
+      }
       return { texts: null, items: [...head, ...values.map((path) => valueIn(body, path))], objects: there };
     }
     const read = parseExact(line.slice(length, -1)) as readonly unknown[];

@@ -18,7 +18,8 @@
  */
 import type { HealthName } from '../../catalog/tree/path.ts';
 import { healthColumns } from '../types/kind-layout.ts';
-import { type Fragment, join, raw, sql } from '../types/sql.ts';
+import { any, type Fragment, join, raw, sql } from '../types/sql.ts';
+import { misfitObjects } from './page-columns.ts';
 
 /** The parts of its objects that a page reads. Values and objects are paths of member names in the body. */
 export interface PageProjection {
@@ -78,11 +79,13 @@ function listOfValues(values: readonly (readonly string[])[]): Fragment {
   )})`;
 }
 
-/** A bit mask: bit `n` is set when the body has an object at `objects[n]`. */
+/** A bit mask: bit `n` is set when the body has an object at `objects[n]`. `misfitObjects` if one of them is another value. */
 function objectBits(objects: readonly (readonly string[])[]): Fragment {
   if (objects.length === 0) return raw('0');
-  const bits = objects.map((path, at) => sql`((json_type(b.body, ${jsonPath(path)}) IS 'object') << ${BigInt(at)})`);
-  return sql`(${join(bits, ' | ')})`;
+  const types = objects.map((path) => sql`json_type(b.body, ${jsonPath(path)})`);
+  const bits = types.map((type, at) => sql`((${type} IS 'object') << ${BigInt(at)})`);
+  const misfits = types.map((type) => sql`coalesce(${type} NOT IN ('object', 'null'), 0)`);
+  return sql`CASE WHEN ${any(misfits)} THEN ${BigInt(misfitObjects)} ELSE (${join(bits, ' | ')}) END`;
 }
 
 function jsonPath(names: readonly string[]): string {

@@ -11,10 +11,11 @@
  *     related  [{ pieces: ['{"nodes":', list 0, '}'], of: { lists: [text '{"kind":"Pod"}'], … } }]
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import type { Items } from '../../catalog/values/displayed-value.ts';
 
-/** How a JSON value is written. */
+/** How a JSON value is written. A value that does not fit ends the writing: the executor answers, with errors at its fields. */
 export type ValueShape =
-  /** `otherwise` is the JSON text for a value that is absent, of another type or not among `values`; `null` by default. */
+  /** `otherwise` is the JSON text for a value that is absent or does not fit; without it, these are `null` and a misfit. */
   | {
       readonly is: 'leaf';
       readonly type: LeafType;
@@ -27,7 +28,7 @@ export type ValueShape =
   | { readonly is: 'record' }
   /** Any JSON, unchanged. */
   | { readonly is: 'any' }
-  | { readonly is: 'list'; readonly of: ValueShape }
+  | { readonly is: 'list'; readonly of: ValueShape; readonly items: Items }
   /** The first object of a list whose member `name` equals this text. */
   | { readonly is: 'first'; readonly name: string; readonly equal: string; readonly of: ValueShape }
   /** An object's member of that name. */
@@ -54,7 +55,7 @@ export type RowPart =
   | { readonly is: 'key'; readonly at: number; readonly wide: boolean }
   /** The value at `values[at]`. */
   | { readonly is: 'value'; readonly at: number; readonly shape: ValueShape }
-  /** The parts, when the body has an object at `objects[at]`; else null. */
+  /** The parts, when the body has an object at `objects[at]`; else null. Another value is a misfit. */
   | { readonly is: 'object'; readonly at: number; readonly of: readonly RowPart[] }
   /** base64url of the parts' text, in quotes. */
   | { readonly is: 'opaque'; readonly of: readonly RowPart[] }

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { codeOf } from '../../base/errors.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import type { PageText } from '../types/page-reader.ts';
 import type { PageTemplate, RowPart, ValueShape } from './page-template.ts';
-import { pageWriter } from './page-writer.ts';
+import { type PageWriter, pageWriter } from './page-writer.ts';
 import { rowPattern } from './row-pattern.ts';
 
 const types: readonly LeafType[] = [
@@ -66,10 +68,13 @@ const plain: Readonly<Record<LeafType, readonly string[]>> = {
   Int64: ['0', '123456789012345', 'null'],
   Float: ['5', '-12', 'null'],
   DateTime: ['"2026-01-31T12:00:00Z"', 'null'],
+  Time: ['"2026-01-31T12:00:00Z"', 'null'],
   Duration: ['"1s"'],
   Quantity: ['"100m"', 'null'],
   IntOrString: ['80', '"http"', 'null'],
   IP: ['"10.0.0.1"', 'null'],
+  ResourceVersion: ['"780"', 'null'],
+  Number: ['5', '"1.5"', 'null'],
   JSON: ['"a"', '1', 'true', 'null'],
 };
 const odd = [
@@ -115,10 +120,20 @@ const line = fc.record({
   ),
 });
 
-test('plain pages are written in one go as they are row by row', () => {
+/** The page, or `misfit` if a value does not fit. */
+function written(writer: PageWriter, page: Parameters<PageWriter['write']>[0]): PageText | 'misfit' | null {
+  try {
+    return writer.write(page);
+  } catch (error) {
+    expect(codeOf(error)).toBe('VALUE_MISFIT');
+    return 'misfit';
+  }
+}
+
+test('plain pages are written in one go as they are row by row; a misfit ends both', () => {
   const write = rowPattern(template, parts);
   const writer = pageWriter(template);
-  let [inOneGo, rowByRow] = [0, 0];
+  let [inOneGo, rowByRow, misfits] = [0, 0, 0];
   fc.assert(
     fc.property(fc.array(line, { maxLength: 4 }), (rows) => {
       const lines = rows.map(({ columns, values }) => `[${columns.join(',')},[${values.join(',')}]]`).join('\n');
@@ -128,18 +143,23 @@ test('plain pages are written in one go as they are row by row', () => {
           return `[${columns.join(',')},${there ? 1 : 0},null,[${values.join(',')}]]`;
         })
         .join('\n');
-      const page = writer.write({ lines: full, found: rows.length, full: true });
-      expect(JSON.parse(page?.lists[0] ?? '')).toHaveLength(rows.length);
-      const written = write?.(lines) ?? null;
-      if (written === null) rowByRow += 1;
-      else inOneGo += 1;
-      if (written !== null) expect(`[${written.slice(1)}]`).toBe(page?.lists[0]);
-      const untold = writer.write({ lines, found: rows.length, full: false });
+      const page = written(writer, { lines: full, found: rows.length, full: true });
+      const plain = write?.(lines) ?? null;
+      const untold = written(writer, { lines, found: rows.length, full: false });
       if (untold !== null) expect(untold).toEqual(page);
+      if (page === 'misfit') {
+        misfits += 1;
+        expect(plain).toBeNull();
+        return;
+      }
+      expect(JSON.parse(page?.lists[0] ?? '')).toHaveLength(rows.length);
+      if (plain === null) rowByRow += 1;
+      else inOneGo += 1;
+      if (plain !== null) expect(`[${plain.slice(1)}]`).toBe(page?.lists[0]);
     }),
     { numRuns: 2000 },
   );
-  expect(Math.min(inOneGo, rowByRow)).toBeGreaterThan(100);
+  expect(Math.min(inOneGo, rowByRow, misfits)).toBeGreaterThan(100);
 });
 
 test('a value of an enum that the schema does not have is null, in one go and row by row', () => {
@@ -197,4 +217,14 @@ test('a body that SQLite refused is read of its text', () => {
   const writer = pageWriter({ ...template, columns: 1, values: [['object', 'a']], lists: [[leaf('String', 0)]] });
   const refused = JSON.stringify(JSON.stringify({ object: { a: 'x' } }));
   expect(writer.write({ lines: `["n",0,${refused},[null]]`, found: 1, full: true })?.lists).toEqual(['["x"]']);
+});
+
+test('a value in the place of an object is a misfit', () => {
+  const parts: readonly RowPart[] = [{ is: 'object', at: 0, of: [leaf('String', 0)] }];
+  const writer = pageWriter({ ...template, columns: 1, lists: [parts], values: [['object', 'a']] });
+  const misfit = expect.objectContaining({ code: 'VALUE_MISFIT' });
+  expect(() => writer.write({ lines: '["n",-1,null,[null]]', found: 1, full: true })).toThrow(misfit);
+  const refused = (body: object): string => `["n",0,${JSON.stringify(JSON.stringify(body))},[null]]`;
+  expect(() => writer.write({ lines: refused({ object: 'x' }), found: 1, full: true })).toThrow(misfit);
+  expect(writer.write({ lines: refused({ object: null }), found: 1, full: true })?.lists).toEqual(['[null]']);
 });

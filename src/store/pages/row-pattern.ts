@@ -14,6 +14,7 @@
  *   - an object whose values are all null, since the object may be missing
  */
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
+import { plainForms } from '../../catalog/values/displayed-value.ts';
 import { type PageTemplate, type RowPart, type ValueShape, valuesBelow } from './page-template.ts';
 
 /** Writes the rows of these lines, each with a comma before it. Null when a line does not match the pattern. */
@@ -132,11 +133,13 @@ function plainValue(shape: ValueShape): string | null {
 function plainLeaf(type: LeafType): string {
   switch (type) {
     case 'String':
+    case 'IP':
+    case 'ResourceVersion':
+      return text;
     case 'DateTime':
     case 'Duration':
-    case 'IP':
     case 'Quantity':
-      return text;
+      return `"${plainForms[type]}"`;
     case 'Boolean':
       return flag;
     case 'Int':
@@ -144,6 +147,8 @@ function plainLeaf(type: LeafType): string {
     case 'Int64':
     case 'Float':
       return whole;
+    case 'Number':
+    case 'Time':
     case 'IntOrString':
       return `${text}|${whole}`;
     case 'JSON':

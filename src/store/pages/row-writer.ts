@@ -5,11 +5,20 @@
  *   line    ["east","shop","web-1",null,null,["Running"]]
  *   text    {"name":"web-1","phase":"Running"}
  */
+import { PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { servedUid, servedVersion } from '../../catalog/resources/synthetic-identity.ts';
 import { requireShallow } from '../../catalog/tree/nesting.ts';
-import { displayedInt64, displayedQuantity, memberOf, recordOf, shown } from '../../catalog/values/displayed-value.ts';
+import {
+  displayedInt64,
+  displayedQuantity,
+  memberOf,
+  plainForms,
+  recordOf,
+  shown,
+} from '../../catalog/values/displayed-value.ts';
 import { parseExact } from '../../catalog/values/values.ts';
+import { misfitObjects } from './page-columns.ts';
 import type { ReadLine } from './page-lines.ts';
 import type { PageTemplate, RowPart, ValueShape } from './page-template.ts';
 
@@ -80,6 +89,7 @@ function writePart(part: RowPart, template: PageTemplate): WriteRow {
       const write = writeParts(part.of, template);
       return (row) => {
         if (row.objects === null) throw lineTooShort;
+        if (row.objects === misfitObjects) misfit();
         return (row.objects & bit) === 0 ? 'null' : write(row);
       };
     }
@@ -114,36 +124,37 @@ function writeValue(shape: ValueShape): WriteValue {
     case 'leaf': {
       const write = writeLeaf(shape);
       const { otherwise } = shape;
-      return otherwise === undefined ? write : (value) => write(value) ?? otherwise;
+      if (otherwise === undefined) return write;
+      return (value) => (typeof value === 'string' ? write(value) : otherwise);
     }
     case 'flag':
       return (value) => (value === true ? 'true' : 'false');
     case 'record':
       return (value) => {
-        const record = recordOf(value);
+        const record = objectIn(value);
         return record === null ? null : jsonOf(record);
       };
     case 'any':
       return anyText;
     case 'list': {
-      const { of } = shape;
+      const { of, items } = shape;
       // Free JSON is displayed unchanged, including null items.
-      if (of.is === 'leaf' && of.type === 'JSON') return (value) => (Array.isArray(value) ? anyText(value) : null);
+      if (of.is === 'leaf' && of.type === 'JSON') return (value) => anyText(listIn(value));
       const write = writeValue(of);
       return (value) => {
-        if (!Array.isArray(value)) return null;
-        return `[${value
-          .map(write)
-          .filter((text) => text !== null)
-          .join(',')}]`;
+        const list = listIn(value);
+        if (list === null) return null;
+        const texts = list.map(write);
+        const shown =
+          items === 'nullable' ? texts.map((text) => text ?? 'null') : texts.filter((text) => text !== null);
+        return `[${shown.join(',')}]`;
       };
     }
     case 'first': {
       const { name, equal } = shape;
       const write = writeValue(shape.of);
       return (value) => {
-        if (!Array.isArray(value)) return null;
-        return write(value.find((item) => recordOf(item)?.[name] === equal));
+        return write(listIn(value)?.find((item) => recordOf(item)?.[name] === equal));
       };
     }
     case 'entry': {
@@ -161,7 +172,7 @@ function writeValue(shape: ValueShape): WriteValue {
         write: typeof value === 'string' ? () => value : writeValue(value),
       }));
       return (value) => {
-        const record = recordOf(value);
+        const record = objectIn(value);
         if (record === null) return null;
         let text = '';
         for (const { head, name, write } of members) {
@@ -177,11 +188,15 @@ function writeText(shape: ValueShape, write: WriteValue): WriteText {
   const parsed: WriteText = (text) => write(parseExact(text));
   if (shape.is !== 'leaf' || shape.values !== undefined) return parsed;
   switch (shape.type) {
-    case 'String':
     case 'DateTime':
     case 'Duration':
+    case 'Quantity': {
+      const plain = new RegExp(`^"${plainForms[shape.type]}"$`);
+      return (text) => (plain.test(text) ? text : parsed(text));
+    }
+    case 'String':
     case 'IP':
-    case 'Quantity':
+    case 'ResourceVersion':
     case 'IntOrString':
     case 'JSON':
       // A string of these types is displayed unchanged (src/catalog/values/displayed-value.ts).
@@ -197,6 +212,22 @@ function anyText(value: unknown): string | null {
   return value === null || value === undefined ? null : jsonOf(value);
 }
 
+/** The executor makes the errors at the fields. */
+function misfit(): never {
+  throw new PortolanError('VALUE_MISFIT', 'The page has a value that does not fit its field; the executor shows it.');
+}
+
+/** The object; null for an absent one. @throws PortolanError for a misfit */
+function objectIn(value: unknown): Readonly<Record<string, unknown>> | null {
+  return value === null || value === undefined ? null : (recordOf(value) ?? misfit());
+}
+
+/** The list; null for an absent one. @throws PortolanError for a misfit */
+function listIn(value: unknown): readonly unknown[] | null {
+  if (value === null || value === undefined) return null;
+  return Array.isArray(value) ? value : misfit();
+}
+
 /** @throws PortolanError for a value that nests too deep. The executor then answers, with an error at the field. */
 function jsonOf(value: unknown): string {
   requireShallow(value);
@@ -206,8 +237,8 @@ function jsonOf(value: unknown): string {
 function writeLeaf({ type, values }: Extract<ValueShape, { is: 'leaf' }>): WriteValue {
   const leaf = { kind: 'leaf', type, ...(values === undefined ? {} : { values }) } as const;
   return (value) => {
-    const given = shown(leaf, value);
-    if (given === null || given === undefined) return null;
+    const given = shown({ type: leaf, items: 'nonNull' }, value, misfit);
+    if (given === null) return null;
     return jsonOf(type === 'Int64' ? displayedInt64(given) : type === 'Quantity' ? displayedQuantity(given) : given);
   };
 }

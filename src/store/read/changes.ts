@@ -81,7 +81,7 @@ export async function readChanges(lease: Lease, wanted: ChangesWanted): Promise<
   return changesIn(rows);
 }
 
-/** An entry of the log without its bodies, from the first ten columns of a row: seq, type, kind, cluster, object, namespace, name, uid, rv, at. */
+/** An entry of the log without its bodies. @param row its first ten columns are those of the pattern */
 export function entryIn([seq, type, kind, cluster, object, namespace, name, uid, rv, at]: Row): LoggedEntry {
   return {
     seq: Number(seq),
@@ -95,6 +95,19 @@ export function entryIn([seq, type, kind, cluster, object, namespace, name, uid,
     resourceVersion: String(rv),
     at: Number(at),
   };
+}
+
+/** Entries of a kind after a sequence number, in their order, without their bodies. Check the floor of the kind in the same lease. */
+export async function readEntries(
+  lease: Lease,
+  { kindId, after, limit }: Omit<Required<ChangesWanted>, 'upTo'>,
+): Promise<readonly LoggedEntry[]> {
+  const rows = await lease.all({
+    sql: `SELECT c.seq, c.type, c.kind, c.cluster, c.object, c.namespace, c.name, c.uid, c.rv, c.at FROM change c
+      WHERE c.seq > +? AND ((c.seq & 255) <> 0 OR tick() = 0) AND c.kind = +? ORDER BY c.seq LIMIT +?`,
+    params: [after, kindId, limit],
+  });
+  return rows.map(entryIn);
 }
 
 /** The bodies before and after a change, as JSON texts; null where there is none, or where it is no longer known. */

@@ -1,4 +1,6 @@
 /** Reads the layout of each kind in a lease, and caches the layouts by the store's layout version. */
+
+import { textOfKind } from '../../catalog/relations/relation.ts';
 import type { PromotionReason } from '../../catalog/resources/catalog.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import type { KindLayout, PromotedSlot, RelationPlace } from '../types/kind-layout.ts';
@@ -17,18 +19,20 @@ export async function readLayouts(lease: Lease): Promise<Layouts> {
   const cached = known.get(version);
   if (cached !== undefined) return cached;
   const rows = await lease.all({
-    sql: `SELECT k.key, k.id, k.promoted_table, s.path, s.type, s.column_name, s.ready, s.reason
+    sql: `SELECT k.key, k.id, k.promoted_table, s.path, s.type, s.column_name, s.ready, s.reason, k.grp,
+            (SELECT c.name FROM kind_came AS c WHERE c.kind = k.id ORDER BY c.id DESC LIMIT 1)
           FROM kind k LEFT JOIN slot s ON s.kind = k.id ORDER BY k.id, s.column_name`,
     params: [],
   });
   const places = await readPlaces(lease);
   const layouts = new Map<string, KindLayout & { readonly slots: PromotedSlot[] }>();
-  for (const [key, kindId, table, path, type, column, ready, reason] of rows) {
+  for (const [key, kindId, table, path, type, column, ready, reason, group, kind] of rows) {
     let layout = layouts.get(String(key));
     if (layout === undefined) {
       const id = Number(kindId);
       const promotedTable = table === null ? null : String(table);
-      layout = { kindId: id, promotedTable, slots: [], places: places.get(id) ?? [] };
+      const named = textOfKind({ group: String(group), kind: String(kind ?? '') });
+      layout = { kindId: id, named, promotedTable, slots: [], places: places.get(id) ?? [] };
       layouts.set(String(key), layout);
     }
     if (path === null) continue;

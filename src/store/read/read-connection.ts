@@ -295,9 +295,11 @@ export class ReadConnection {
     if (broken !== null) throw new FilesLost(broken);
   }
 
-  /** The damage of the file that an error reports; null for any other error. */
+  /** The damage of the file that an error reports; null for any other error, and for what the process that writes the file finds itself. */
   damageIn(error: unknown): FileDamage | null {
-    if (error instanceof FilesLost) return this.#open && { inode: this.#open.inode, reason: error.reason };
+    if (error instanceof FilesLost) {
+      return this.#seal.isOfOther ? null : this.#open && { inode: this.#open.inode, reason: error.reason };
+    }
     const code = sqliteCodeOf(error);
     if (code === null || this.#open === null || faultOfCode(code) !== 'lost') return null;
     return { inode: this.#open.inode, reason: messageOf(error) };
@@ -306,6 +308,7 @@ export class ReadConnection {
   close(): void {
     this.end();
     this.#open?.database.close();
+    this.#seal.release();
     this.#open = null;
     this.#known = null;
   }

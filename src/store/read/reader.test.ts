@@ -70,6 +70,7 @@ test('rows for the rooms next door: layouts, descriptions, states, changes, obje
   await reader.lease(async (lease) => {
     expect((await readLayouts(lease)).get('pods')).toEqual({
       kindId: 1,
+      named: 'Pod',
       promotedTable: 'p1',
       slots: [{ path: 'status.phase', type: 'String', column: 'c0', ready: true, reason: 'PRINTER_COLUMN' }],
       places: [],

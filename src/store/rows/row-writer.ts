@@ -5,6 +5,7 @@
 
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { parseExact } from '../../catalog/values/values.ts';
+import { withoutDeepParts } from '../objects/deep-parts.ts';
 import type { ReceivedObject } from '../objects/incoming.ts';
 import type { Redaction } from '../objects/redaction.ts';
 import type { RelationRows } from '../relations/relation-rows.ts';
@@ -234,12 +235,12 @@ export class RowWriter {
   redactedText(redaction: Redaction, received: ReceivedObject): string {
     const { text, redactedPaths: paths } = received;
     try {
-      if (paths.length > pathsAtOnce) return redaction.inJavaScript(received.text) ?? stub(received, false);
+      if (paths.length > pathsAtOnce) return redaction.inJavaScript(text);
       const row = this.#database.statement(`SELECT json(${expressionFor(redaction, paths)})`).get(text, ...paths);
       return String(row?.[0]);
     } catch (error) {
       if (!refusesJson(error)) throw error;
-      return redaction.inJavaScript(received.text) ?? stub(received, false);
+      return redaction.inJavaScript(text);
     }
   }
 
@@ -258,13 +259,8 @@ export class RowWriter {
     } catch (error) {
       if (!refusesJson(error)) throw error;
     }
-    const kept = redaction.inJavaScript(received.text);
-    try {
-      this.#database.statement(sql(redaction.sql)).run(stub(received, true), kept, id);
-    } catch (error) {
-      if (!refusesJson(error)) throw error;
-      this.#database.statement(sql(redaction.sql)).run(stub(received, false), kept, id);
-    }
+    const kept = redaction.inJavaScript(text);
+    this.#database.statement(sql('jsonb(?)')).run(withoutDeepParts(kept), kept, id);
   }
 
   /** Writes bodies, owner edges and promoted keys of objects whose rows in `object` exist already. */
@@ -366,15 +362,4 @@ function keysOf({ promoted }: RowTarget, received: StorableObject): readonly Sql
 
 function expressionFor(redaction: Redaction, paths: readonly string[]): string {
   return paths.length === 0 ? redaction.sql : `jsonb_remove(${redaction.sql}, ${paths.map(() => '?').join(', ')})`;
-}
-
-/** The value of `body.body` for a text that SQLite refuses. */
-function stub(received: ReceivedObject, withMetadata: boolean): string {
-  const { apiVersion, kind, metadata } = received.value as Readonly<Record<string, unknown>>;
-  const { name, namespace, uid, resourceVersion } = received;
-  return JSON.stringify({
-    apiVersion,
-    kind,
-    metadata: withMetadata ? metadata : { name, ...(namespace === '' ? {} : { namespace }), uid, resourceVersion },
-  });
 }

@@ -13,7 +13,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 14;
+export const formatVersion = 17;
 
 export const schemaStatements: readonly string[] = [
   // Facts about the file. `epoch`: random id of this store file. `clean`: 1 after a proper close.
@@ -85,7 +85,7 @@ export const schemaStatements: readonly string[] = [
   `CREATE TABLE object_by_uid (uid TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (uid, id)) WITHOUT ROWID`,
 
   // `body`: JSONB without managedFields, last-applied and redacted paths. If SQLite refuses the JSON, `text` has the redacted JSON text,
-  // and `body` has only apiVersion, kind and metadata. The displayed body is always coalesce(text, json(body)).
+  // and `body` lacks what nests too deep (deep-parts.ts). The displayed body is always coalesce(text, json(body)).
   `CREATE TABLE body (id INTEGER PRIMARY KEY, body BLOB NOT NULL, text TEXT)`,
 
   // Objects by label; a separate table for the same reason as `object_by_uid`.

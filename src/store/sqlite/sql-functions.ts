@@ -75,9 +75,9 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
     const [labels] = JSON.parse(String(marks)) as [Record<string, unknown>];
     return BigInt(selects(selectorOf(String(needs)), labels));
   });
-  // natural_key(text): the key for natural order, in which digits count by value.
-  database.define('natural_key', { deterministic: true, arity: 1 }, (text) =>
-    typeof text === 'string' ? naturalKey(text) : null,
+  // natural_key(type, key): the key for natural order, in which digits count by value.
+  database.define('natural_key', { deterministic: true, arity: 2 }, (type, key) =>
+    typeof key === 'string' ? naturalKey(type as LeafType, key) : null,
   );
   // distinct_keys(type, path, json): a JSON list of the distinct keys at a path through lists. The list is [null] without keys.
   // A Float's key is the JSON text of its number, for order_key, because SQLite may parse decimals to another last bit.

@@ -12,15 +12,17 @@ import { formatVersion } from './schema.ts';
 import { storedKey } from './stored-keys.ts';
 
 /** For each format version, the hash of the keys that its files contain. */
-const keysOf = { format: 14, hash: 'e4ab32026e5f21e373d38f976451f4ac662b6340b23ccfd4ff6dc5c7e1f2023e' };
+const keysOf = { format: 17, hash: '74b82a51c6a5782802072ad11c65394ed70214538ac81dd470b0ac7172dfcbe4' };
 
 function written(key: unknown): string {
   return typeof key === 'bigint' ? `${key}n` : JSON.stringify(key);
 }
 
 test('stored keys are those of the format version: a change of them raises formatVersion (schema.ts), and is taken in here', () => {
-  const keys = types.flatMap((type) => pools[type].map((value) => `${type} ${written(storedKey(type, value))}`));
-  const natural = pools.String.map((text) => written(naturalKey(String(text))));
+  // Keys of these types are computed in each query.
+  const stored = types.filter((type) => type !== 'Number' && type !== 'ResourceVersion' && type !== 'Time');
+  const keys = stored.flatMap((type) => pools[type].map((value) => `${type} ${written(storedKey(type, value))}`));
+  const natural = pools.String.map((text) => written(naturalKey('String', typeof text === 'string' ? text : '')));
   const health = healthCases.map(({ object }) => JSON.stringify(healthOf(object)));
   const hash = createHash('sha256')
     .update([...keys, ...natural, ...health].join('\n'))

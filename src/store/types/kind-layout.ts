@@ -70,6 +70,8 @@ export type PromotionOutcome = 'promoted' | 'known' | 'few rows' | 'no room' | '
 export interface KindLayout {
   /** Store-wide integer for (group, plural). */
   readonly kindId: number;
+  /** Its group and its newest Kind, as textOfKind. */
+  readonly named: string;
   /** Name of the promoted table, or null while the kind has none. */
   readonly promotedTable: string | null;
   readonly slots: readonly PromotedSlot[];

@@ -24,10 +24,7 @@ export class RealCluster implements WatchedCluster {
   }
 
   static async start(server: RealServer): Promise<RealCluster> {
-    const plane = await startControlPlane({ server });
-    plane.setTokens(tokenUsers);
-    await plane.killApiServer('SIGKILL');
-    await plane.startApiServer();
+    const plane = await startControlPlane({ server, users: tokenUsers });
     const proxy = await startCutProxy(Number(new URL(plane.server).port));
     return new RealCluster(plane, proxy, new RestClient(await connect({ kubeconfig: plane.kubeconfigPath, env: {} })));
   }
@@ -69,7 +66,7 @@ export class RealCluster implements WatchedCluster {
   }
 
   async calm(): Promise<void> {
-    this.#proxy.mend();
+    await this.#proxy.mend();
   }
 
   async close(): Promise<void> {
@@ -82,7 +79,7 @@ export class RealCluster implements WatchedCluster {
     this.#proxy.cut();
     await meanwhile();
     await sleep(milliseconds);
-    this.#proxy.mend();
+    await this.#proxy.mend();
   }
 
   async #restart(watchCache: boolean): Promise<void> {

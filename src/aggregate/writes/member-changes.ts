@@ -1,0 +1,78 @@
+/**
+ * The members that an update has to write: those whose entry in flowList differs from the present set, as the caller sees it.
+ *
+ *   present   [a: 1, secret: reference only, b: 2]
+ *   flowList  [a: 1, secret: reference only, b: 3, c]     ->  kept: a, secret        written: b, c
+ *   flowList  as it is                                    ->  kept: all, also a member that is missing
+ *
+ * A member that the caller does not get whole is kept if its entry is the reference that is shown. Every other entry would take away what
+ * the caller does not see, so it is refused. A server-side apply has the whole member, and is left to the API server.
+ *
+ * While an apply has not ended, each member that is submitted is written again.
+ */
+import { recordOf } from '../../catalog/values/displayed-value.ts';
+import type { RecordKeeper } from '../../sets/record/record-keeper.ts';
+import { memberKey } from '../../sets/record/set-record.ts';
+import { sealedText } from '../../writes/diff/withheld-values.ts';
+import { plural, type ServedApi } from '../protocol/served-api.ts';
+import { type StatusCause, statusError } from '../protocol/status.ts';
+import type { ShownMember } from '../sets/member-states.ts';
+import type { PresentSet } from '../sets/set-reads.ts';
+import { shownMember } from '../sets/shadow-resource.ts';
+import { entryKey } from './submitted-set.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface MemberChanges {
+  readonly kept: RecordKeeper['kept'];
+  /** The entries that are written, and their places in flowList. */
+  readonly written: readonly { readonly entry: Json; readonly place: number }[];
+}
+
+/** @param isApply of a server-side apply. @throws PortolanError that means 403 for a member that the caller does not get whole. */
+export function memberChanges(
+  api: ServedApi,
+  present: PresentSet | null,
+  flowList: readonly Json[],
+  isApply: boolean,
+): MemberChanges {
+  const all = flowList.map((entry, place) => ({ entry, place }));
+  if (present === null) return { kept: [], written: all };
+  const { record } = present.stored;
+  const isSettled = record.phase !== 'Applying';
+  const placed = flowList.map((entry) => withNamespace(entry, record.namespace));
+  if (isSettled && sealedText(placed) === sealedText(present.set.spec.flowList)) {
+    return { kept: record.members.map((member, place) => ({ key: memberKey(member), place })), written: [] };
+  }
+  const shown = new Map<string, { readonly entry: Json; readonly state: ShownMember }>();
+  for (const state of present.members) {
+    for (const entry of shownMember(state)) shown.set(entryKey(entry), { entry, state });
+  }
+  const kept: { key: string; place: number }[] = [];
+  const written: { entry: Json; place: number }[] = [];
+  const refused: StatusCause[] = [];
+  for (const { entry, place } of all) {
+    const found = shown.get(entryKey(entry));
+    const isWhole = found === undefined || found.state.manifest !== null;
+    const isSame =
+      found !== undefined && sealedText(withNamespace(entry, record.namespace)) === sealedText(found.entry);
+    if (found !== undefined && isSame && (isSettled || !isWhole)) {
+      kept.push({ key: memberKey(found.state.member), place });
+    } else if (isWhole || isApply) {
+      written.push({ entry, place });
+    } else {
+      const message = 'you do not get this member whole, so it cannot be changed here: its other fields would be lost';
+      refused.push({ reason: 'FieldValueForbidden', field: `spec.flowList[${place}]`, message });
+    }
+  }
+  const [first] = refused;
+  if (first === undefined) return { kept, written };
+  const details = { name: record.name, group: api.group, kind: plural, causes: refused };
+  throw statusError('Forbidden', `${first.field}: ${first.message}`, details);
+}
+
+/** Every entry that is shown has its namespace. */
+function withNamespace(entry: Json, namespace: string): Json {
+  const metadata = recordOf(entry['metadata']) ?? {};
+  return { ...entry, metadata: { ...metadata, namespace } };
+}

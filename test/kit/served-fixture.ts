@@ -1,0 +1,23 @@
+/** The server of an engine fixture, over real HTTP; it is closed at the end of the test. */
+import { onTestFinished } from 'vitest';
+import { silentLogger } from '../../src/base/log.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../src/server/http-server.ts';
+import type { EngineFixture } from './engine-fixture.ts';
+
+export async function serveFixture(
+  { engine, pages }: Pick<EngineFixture, 'engine' | 'pages'>,
+  more: Partial<ServerOptions> = {},
+): Promise<RunningServer> {
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    source: engine.source,
+    pages,
+    readiness: () => ({ ready: true }),
+    tabs: [],
+    log: silentLogger,
+    ...more,
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
