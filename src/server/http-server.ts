@@ -16,6 +16,7 @@ import { type Authenticate, type Caller, everyoneIsLocal } from '../access/calle
 import { refuseUnlessLoopback } from '../access/loopback.ts';
 import type { AuditLog } from '../admission/audit.ts';
 import type { CallerBounds } from '../admission/caller-limits.ts';
+import { Answers } from '../answers/answers.ts';
 import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -34,9 +35,8 @@ import { healthDoors, sendJson } from './doors/health.ts';
 import { schemaDoor } from './doors/schema-file.ts';
 import { type SiblingOptions, SiblingStreams } from './event-stream/sibling-streams.ts';
 import { SingleConnections } from './event-stream/single-connection.ts';
-import { preparedFront } from './graphql/prepared-front.ts';
 import { beginRequest } from './graphql/request-spans.ts';
-import { answerByYoga, createAdmission, endpoint, maxRequestBytes, yogaOver } from './graphql/yoga-server.ts';
+import { answerByYoga, createAdmission, maxRequestBytes, yogaOver } from './graphql/yoga-server.ts';
 import type { Metrics } from './health/metrics.ts';
 import type { Readiness } from './health/readiness.ts';
 import { listen } from './listen.ts';
@@ -44,7 +44,7 @@ import { byWeight, prefersEvents } from './negotiation/accepted-type.ts';
 import { connectionOf } from './negotiation/credentials.ts';
 import { CrossOrigin } from './negotiation/cross-origin.ts';
 import { guards, refusedRequest } from './negotiation/refused-request.ts';
-import { pathOf } from './negotiation/request-url.ts';
+import { endpoint, pathOf } from './negotiation/request-url.ts';
 import type { TlsFiles } from './negotiation/tls-files.ts';
 import { openTlsServer } from './negotiation/tls-server.ts';
 import type { PlaygroundExample } from './playground/examples.ts';
@@ -131,8 +131,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const admission = createAdmission({ ...options, authenticate });
   const { pages } = options;
-  const answers = pages === undefined ? null : new PreparedAnswers(admission.source, pages);
   const documents = new Documents();
+  const prepared = pages === undefined ? null : new PreparedAnswers(admission.source, pages);
+  const answers = prepared === null ? null : new Answers(admission, prepared, documents);
   const { introspection = new IntrospectionAnswers() } = options;
   const profiles = new Profiles(options.profiles);
   const yoga = yogaOver(admission, { ...options, introspection, profiles, documents }, answers);
@@ -144,14 +145,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     authenticates: options.authenticate !== undefined,
     clock: systemClock,
   });
-  const prepared = answers === null ? null : preparedFront(yoga, { admission, prepared: answers, documents });
   const drain = new Drain(systemClock, Math.random);
   const doors = new Map(
     [...healthDoors({ ...options, admission, drain }), schemaDoor({ admission, introspection, profiles })].map(
       (door) => [door.path, door],
     ),
   );
-  const protocol = operationsProtocol(yoga, admission, options);
+  const protocol = operationsProtocol(yoga, admission, answers, options);
   let siblings: SiblingStreams | null = null;
   const streams = new SingleConnections({
     protocol,
@@ -188,10 +188,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       isShared = answering !== null;
       return answering;
     };
-    const answerQuery = (): Promise<void> => {
-      const span = beginRequest(tracer, request, response);
-      return prepared?.(request, response, span) ?? answerByYoga(yoga, request, response, { span });
-    };
+    const answerQuery = (): Promise<void> =>
+      answerByYoga(yoga, request, response, { span: beginRequest(tracer, request, response) });
     const answering =
       answerItself(request, response, { crossOrigin, audit: admission.audit, isOpen, doors }) ??
       answerPlayground() ??

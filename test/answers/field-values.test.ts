@@ -178,7 +178,7 @@ test('V1: an integer beyond 2^53 in a variable keeps its digits, over each trans
   const expected = { data: { exampleComFrees: { nodes: [{ metadata: { name: 'a' } }] } } };
   const body = `{"query":${JSON.stringify(query)},"variables":{"value":${great}}}`;
   const headers = { 'content-type': 'application/json' };
-  // The second content type is read by Yoga, and not by the front of prepared answers.
+  // The second content type is read by Yoga, and has no prepared answer.
   for (const type of ['application/json', 'application/json; charset="utf-8"']) {
     const posted = await fetch(url, { method: 'POST', headers: { ...headers, 'content-type': type }, body });
     expect(await posted.json()).toMatchObject(expected);

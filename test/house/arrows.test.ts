@@ -39,6 +39,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'writes',
     'sets',
   ],
+  answers: ['base', 'access', 'operation', 'admission', 'graphql'],
   server: [
     'base',
     'config',
@@ -47,6 +48,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'store',
     'operation',
     'admission',
+    'answers',
     'reads',
     'writes',
     'graphql',
@@ -236,6 +238,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'query/live-run.ts',
     'query/watched-changes.ts',
   ],
+  answers: '*',
   admission: ['admission.ts', 'admitted-request.ts', 'audit.ts', 'caller-limits.ts'],
   operation: [
     'answers/answer-extensions.ts',
@@ -427,7 +430,7 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   'graphql-yoga': ['server'],
   'prom-client': ['server'],
   '@opentelemetry': ['telemetry'],
-  graphql: ['graphql', 'server', 'cli'],
+  graphql: ['graphql', 'answers', 'server', 'cli'],
 };
 
 /**

@@ -11,10 +11,7 @@ function charged() {
   const read = (text: string, on = schema): boolean => {
     try {
       return (
-        documents.validate(
-          on,
-          documents.parse(text, (values) => void charges.push(values)),
-        ).length === 0
+        documents.validate(on, documents.parse(text, { charge: (values) => void charges.push(values) })).length === 0
       );
     } catch {
       return false;
@@ -44,7 +41,7 @@ test('documents that come once do not push out those that come again', () => {
 test('a second use gets the document of the first, while somebody holds that', () => {
   const { documents } = charged();
   const use = (): DocumentNode => {
-    const document = documents.parse('{ a }', () => {});
+    const document = documents.parse('{ a }', { charge() {} });
     documents.validate(schema, document);
     return document;
   };
@@ -52,21 +49,22 @@ test('a second use gets the document of the first, while somebody holds that', (
   expect([use(), use()].map((document) => document === first)).toEqual([true, true]);
 });
 
-test('a second entry point of a request gets the document of the first, and is no second use', () => {
+test('a request pays once for its document, gets the same one again, and is one use of it', () => {
   const { documents, charges, read } = charged();
-  const first = documents.parse('{ a }', (values) => void charges.push(values));
+  const request = { charge: (values: number) => void charges.push(values) };
+  const first = documents.parse('{ a }', request);
   documents.validate(schema, first);
-  const second = documents.parse('{ a }', null);
+  const second = documents.parse('{ a }', request);
   documents.validate(schema, second);
   expect(second).toBe(first);
-  expect(documents.parse('{ a }', null)).toBe(first);
+  expect(documents.parse('{ a }', request)).toBe(first);
   expect(read('{ a }')).toBe(true);
   expect(charges).toHaveLength(2);
 });
 
 test('one place of a document does not hold the tokens of all others', () => {
   const { documents } = charged();
-  const { loc } = documents.parse('{ a b }', () => {});
+  const { loc } = documents.parse('{ a b }', { charge() {} });
   expect([loc?.start, loc?.end, loc?.startToken.next, loc?.endToken.prev]).toEqual([0, 7, null, null]);
 });
 
@@ -90,10 +88,12 @@ test('a document that does not fit a later schema is charged each time', () => {
 
 test('a caller without values left gets no document parsed', () => {
   const documents = new Documents();
-  const refuse = (): void => {
-    throw new PortolanError('TOO_MANY_REQUESTS', 'Wait.', { details: { limit: 1 } });
+  const request = {
+    charge(): void {
+      throw new PortolanError('TOO_MANY_REQUESTS', 'Wait.', { details: { limit: 1 } });
+    },
   };
-  expect(() => documents.parse('{ never closed', refuse)).toThrow(
+  expect(() => documents.parse('{ never closed', request)).toThrow(
     expect.objectContaining({ extensions: expect.objectContaining({ code: 'TOO_MANY_REQUESTS', limit: 1 }) }),
   );
 });
@@ -101,9 +101,6 @@ test('a caller without values left gets no document parsed', () => {
 test('only the first errors of a document are looked for', () => {
   const { documents } = charged();
   const names = Array.from({ length: 500 }, (_, at) => `x${at}`).join(' ');
-  const errors = documents.validate(
-    schema,
-    documents.parse(`{ ${names} }`, () => {}),
-  );
+  const errors = documents.validate(schema, documents.parse(`{ ${names} }`, { charge() {} }));
   expect(errors.length).toBeLessThan(20);
 });

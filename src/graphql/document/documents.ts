@@ -2,7 +2,8 @@
  * Parses and validates the documents of all entry points, and charges their callers.
  *
  *   text -> charge by its length -> parse within limits -> size (document-size.ts) -> validate on a schema
- *   the same text again -> all of that again -> kept
+ *   the same text again, of another request -> all of that again -> kept
+ *   the same text again, of the same request -> the same document, without a charge
  *   text of a kept document -> document, without a charge
  *
  * Invariants: a document that is not kept is charged before anything else is done with it. Only valid documents are kept, so a refused one
@@ -17,8 +18,11 @@ import { type DocumentLimits, defaultLimits, parseWithin } from './document-limi
 import { sizeProblem } from './document-size.ts';
 import { withHint } from './hints.ts';
 
-/** Charges values to the caller of the document. @throws PortolanError TOO_MANY_REQUESTS */
-export type Charge = (values: number) => void;
+/** A request, which pays for its document. */
+export interface Payer {
+  /** @throws PortolanError TOO_MANY_REQUESTS */
+  charge(values: number): void;
+}
 
 /** What a character of a document costs, in values: parsing and validating it takes about as long as answering so many. */
 export const valuesPerCharacter = 10;
@@ -43,32 +47,34 @@ export class Documents {
   readonly #used = new BoundedCache<WeakRef<DocumentNode>>(used);
   readonly #fresh = new WeakMap<DocumentNode, Fresh>();
   readonly #verdicts = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, readonly GraphQLError[]>>();
-  /** The newest document: two entry points of a request read the same one, one after the other. */
-  #newest: { readonly text: string; readonly document: DocumentNode } | null = null;
+  /** The text that a request has paid for, with its document; null if it is none. */
+  readonly #paid = new WeakMap<Payer, { readonly text: string; document: DocumentNode | null }>();
 
   constructor(limits: DocumentLimits = defaultLimits) {
     this.#limits = limits;
   }
 
   /**
-   * The document of a text.
-   * @param charge null if an earlier entry point of the same request has charged the text. Then this is no further use of it.
+   * The document of a text. A request pays for its text once, and all that reads it is one use of it.
    * @throws GraphQLError of the parser, or with the code QUERY_TOO_COSTLY or TOO_MANY_REQUESTS
    */
-  parse(source: string | Source, charge: Charge | null): DocumentNode {
+  parse(source: string | Source, payer: Payer): DocumentNode {
     const text = typeof source === 'string' ? source : source.body;
     const known = this.#kept.get(text);
     if (known !== undefined) return known;
-    if (charge === null) return this.#newest?.text === text ? this.#newest.document : this.#parsed(source);
+    const earlier = this.#paid.get(payer);
+    if (earlier?.text === text) return earlier.document ?? this.#parsed(source);
     try {
-      charge(text.length * valuesPerCharacter);
+      payer.charge(text.length * valuesPerCharacter);
     } catch (error) {
       throw error instanceof PortolanError ? chargeRefused(error) : error;
     }
+    const paid = { text, document: null as DocumentNode | null };
+    this.#paid.set(payer, paid);
     const first = this.#used.get(text);
     const document = first?.deref() ?? this.#parsed(source);
     this.#fresh.set(document, { text, isKnown: first !== undefined });
-    this.#newest = { text, document };
+    paid.document = document;
     return document;
   }
 

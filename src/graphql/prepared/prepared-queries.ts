@@ -8,16 +8,16 @@
  * checked against the limit of now.
  */
 import { createHash } from 'node:crypto';
-import { getOperationAST } from 'graphql';
+import { GraphQLError, getOperationAST } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import { disjunction } from '../../query/plan/comparison.ts';
 import type { Filter } from '../../query/plan/filter.ts';
-import type { Charge, Documents } from '../document/documents.ts';
+import type { Documents, Payer } from '../document/documents.ts';
 import type { Generation, GraphQLSource } from '../generation/generation.ts';
 import { hasLive } from '../types/live-directive.ts';
 import { type AnswerPlan, type PlannedDocument, type PlannedRelated, planAnswer } from './answer-plan.ts';
 
-/** A request of GraphQL over HTTP. */
+/** The parameters of a request. */
 export interface QueryParameters {
   readonly query: string;
   readonly operationName: string | undefined;
@@ -30,7 +30,13 @@ export interface FoundQuery {
   readonly key: string;
   /** Null when the executor must answer or report an error. */
   readonly plan: AnswerPlan | null;
+  /** Is it a valid query without @live? Then it has one answer, which may be kept. */
+  readonly isOnce: boolean;
 }
+
+type Planned = Omit<FoundQuery, 'key'>;
+
+const unplanned: Planned = { plan: null, isOnce: false };
 
 /** The key of a question: equal for the same document, operation and variables, however they were sent. */
 export function questionKey({ query, operationName, variables }: QueryParameters): string {
@@ -80,13 +86,14 @@ export class PreparedQueries {
 
   /**
    * A request's key and plan; null for a text that is not a request, and before the first generation.
+   * @param text equal for requests with equal parameters
    * @param read parses the text; null for a text that is not a request.
-   * @param charge is called for a document that is not known.
+   * @param payer pays for a document that is not known
    */
   find(
     text: string,
     read: (text: string) => QueryParameters | null,
-    charge: Charge,
+    payer: Payer,
   ): (FoundQuery & { readonly generation: Generation }) | null {
     let generation: Generation;
     try {
@@ -98,28 +105,23 @@ export class PreparedQueries {
     let found = this.#plans.get(text);
     if (found === undefined) {
       const parameters = read(text);
-      let isRefused = false;
-      const noted: Charge = (values) => {
-        isRefused = true;
-        charge(values);
-        isRefused = false;
-      };
-      const plan = parameters === null ? null : this.#planOf(generation, parameters, noted);
-      // Yoga answers with the refusal. The same text may be charged later.
-      if (isRefused) return null;
-      found = parameters === null ? null : { key: questionKey(parameters), plan };
+      const planned = parameters === null ? null : this.#planned(generation, parameters, payer);
+      // The executor answers with the refusal. The same text may be charged later.
+      if (planned === 'refused') return null;
+      found = parameters === null || planned === null ? null : { key: questionKey(parameters), ...planned };
       const weight = (found?.plan?.lists ?? []).reduce((sum, { template }) => sum + 2 * template.length, text.length);
       this.#plans.set(text, found, weight);
     }
     return found === null ? null : { ...found, generation };
   }
 
-  /** Null for a document with an error too: the executor gets the same error and reports it. */
-  #planOf(generation: Generation, parameters: QueryParameters, charge: Charge): AnswerPlan | null {
+  /** No plan for a document with an error too: the executor gets the same error and reports it. */
+  #planned(generation: Generation, parameters: QueryParameters, payer: Payer): Planned | 'refused' {
     try {
-      return this.#plan(generation, parameters, charge);
-    } catch {
-      return null;
+      return this.#plan(generation, parameters, payer);
+    } catch (error) {
+      const isRefused = error instanceof GraphQLError && error.extensions['code'] === 'TOO_MANY_REQUESTS';
+      return isRefused ? 'refused' : unplanned;
     }
   }
 
@@ -132,16 +134,12 @@ export class PreparedQueries {
     return generation;
   }
 
-  #plan(
-    generation: Generation,
-    { query, operationName, variables }: QueryParameters,
-    charge: Charge,
-  ): AnswerPlan | null {
-    const document = this.#documents.parse(query, charge);
-    if (this.#documents.validate(generation.schema, document).length > 0) return null;
+  #plan(generation: Generation, { query, operationName, variables }: QueryParameters, payer: Payer): Planned {
+    const document = this.#documents.parse(query, payer);
+    if (this.#documents.validate(generation.schema, document).length > 0) return unplanned;
     const operation = getOperationAST(document, operationName);
     // The executor checks the arguments of @live.
-    if (operation?.operation !== 'query' || hasLive(operation)) return null;
-    return planAnswer(generation, { document, operation }, variables, this.#source);
+    if (operation?.operation !== 'query' || hasLive(operation)) return unplanned;
+    return { plan: planOf(generation, { document, operation }, variables, this.#source), isOnce: true };
   }
 }

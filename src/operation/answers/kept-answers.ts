@@ -28,7 +28,7 @@ import type { Row, Statement } from '../../store/types/statement.ts';
 import { type AnswerTexts, answerEnd, answerHead, dataBegin } from './answer-text.ts';
 
 /** A query and its caller. */
-export interface KeptQuestion {
+interface KeptQuestion {
   /** Of the document, the name of its operation and its variables. */
   readonly key: string;
   readonly caller: Caller;

@@ -11,7 +11,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { noSpan, noTracer, type Span, type TraceCarrier, type Tracer } from '../../base/tracing.ts';
-import { endpoint } from './yoga-server.ts';
+import { endpoint } from '../negotiation/request-url.ts';
 
 type Headers = Pick<IncomingMessage, 'headers'>;
 

@@ -9,14 +9,16 @@ import { type Authenticate, everyoneIsLocal } from '../../access/caller.ts';
 import { Admission } from '../../admission/admission.ts';
 import type { AuditLog } from '../../admission/audit.ts';
 import type { CallerBounds } from '../../admission/caller-limits.ts';
+import type { Answers } from '../../answers/answers.ts';
 import type { Logger } from '../../base/log.ts';
 import { Documents } from '../../graphql/document/documents.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../../graphql/generation/generation.ts';
 import { IntrospectionAnswers } from '../../graphql/introspection/introspection-answers.ts';
 import { Profiles } from '../../graphql/introspection/profiles.ts';
-import type { PreparedAnswers } from '../../graphql/prepared/prepared-answers.ts';
 import type { Metrics } from '../health/metrics.ts';
+import { endpoint } from '../negotiation/request-url.ts';
 import { useAdmission } from '../plugins/admission-plugin.ts';
+import { useAnswers } from '../plugins/answers-plugin.ts';
 import { codedError } from '../plugins/coded-error.ts';
 import { useCompression } from '../plugins/compression-plugin.ts';
 import { useDocuments } from '../plugins/documents-plugin.ts';
@@ -24,8 +26,6 @@ import type { EntryContext } from '../plugins/entry-context.ts';
 import { useEventStream } from '../plugins/event-stream-plugin.ts';
 import { useIntrospection } from '../plugins/introspection-plugin.ts';
 import { useRequestParameters } from '../plugins/request-parameters.ts';
-
-export const endpoint = '/graphql';
 
 /** The largest request, over HTTP and over WebSocket. */
 export const maxRequestBytes = 1024 * 1024;
@@ -67,7 +67,7 @@ export function createAdmission({
   return new Admission(source, authenticate, metrics?.operations ?? null, callerBounds, audit);
 }
 
-/** The endpoint with an existing admission. @param prepared answers live queries that need no executor */
+/** The endpoint with an existing admission. @param answers answers queries that need no executor */
 export function yogaOver(
   admission: Admission<Generation>,
   {
@@ -76,13 +76,14 @@ export function yogaOver(
     documents = new Documents(),
     profiles = new Profiles(),
   }: Pick<YogaOptions, 'log' | 'introspection' | 'documents' | 'profiles'>,
-  prepared: PreparedAnswers | null = null,
+  answers: Answers | null = null,
 ): Yoga {
   return createYoga<EntryContext, OperationContext>({
     graphqlEndpoint: endpoint,
     plugins: [
       ...(introspection === null ? [] : [useIntrospection(introspection, profiles)]),
-      useAdmission(admission, log, prepared),
+      useAdmission(admission, log, answers),
+      useAnswers(answers, admission),
       useDocuments(documents),
       useSameSite(),
       useRequestParameters(),

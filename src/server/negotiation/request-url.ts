@@ -2,6 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { profileHeader } from '../../graphql/introspection/profiles.ts';
 
+/** The path of GraphQL. */
+export const endpoint = '/graphql';
+
 /** The undecoded path. Not parsed by URL, which throws for some paths and reads `//x` as a host. */
 export function pathOf({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
   return url.split('?', 1)[0] || '/';

@@ -21,6 +21,8 @@ import {
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Admission, OperationType, OutcomeCodes } from '../../admission/admission.ts';
 import type { AdmittedRequest, Arrival } from '../../admission/admitted-request.ts';
+import type { Answers } from '../../answers/answers.ts';
+import { type GivenParameters, keepResult, questionIn } from '../../answers/keep-result.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
@@ -29,17 +31,14 @@ import { askCost } from '../../graphql/document/ask-cost.ts';
 import { documentShape } from '../../graphql/document/document-shape.ts';
 import type { Generation, OperationContext } from '../../graphql/generation/generation.ts';
 import { subscribeAcrossGenerations } from '../../graphql/generation/subscribe.ts';
-import type { PreparedAnswers } from '../../graphql/prepared/prepared-answers.ts';
 import { liveThrottle } from '../../graphql/types/live-directive.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { awaitedBy } from '../../operation/sync-watch.ts';
 import { untilShown } from '../../writes/run/write-token.ts';
-import { whenSent } from '../connections/unsent-answers.ts';
 import { prefersEvents } from '../negotiation/accepted-type.ts';
 import { arrivalOf, type CredentialedRequest } from '../negotiation/credentials.ts';
 import { codedError, codeOfThrown } from './coded-error.ts';
-import type { EntryContext } from './entry-context.ts';
-import { type GivenParameters, keepResult, keptResult, questionIn } from './kept-results.ts';
+import { type EntryContext, whenWritten } from './entry-context.ts';
 import { LiveStream } from './live-stream.ts';
 import { codeOfResult, endingWithErrors, type Result } from './message-stream.ts';
 
@@ -49,8 +48,6 @@ interface Enveloped extends EntryContext {
   /** Aborts when the WebSocket is lost. */
   readonly signal?: AbortSignal;
   readonly params?: GivenParameters;
-  /** Resolves when the network has taken the answer, over WebSocket. */
-  readonly sent?: Promise<void>;
 }
 
 const unresolved = 'OPERATION_RESOLUTION_FAILURE';
@@ -110,15 +107,13 @@ function arrivalIn(request: Request, context: unknown): Arrival {
 /**
  * Must be the first plugin, so that it counts the documents that later plugins reject. Yoga answers the request for the playground's page
  * before any plugin, so that request needs no credentials.
- * @param prepared answers live queries that need no executor
+ * @param answers answers live queries that need no executor
  */
 export function useAdmission(
   admission: Admission<Generation>,
   log: Logger,
-  prepared: PreparedAnswers | null = null,
+  answers: Answers | null = null,
 ): Plugin<OperationContext> {
-  const admittedRequests = new WeakMap<Request, AdmittedRequest>();
-
   /** Executes a live query: the first result, and then a stream that begins with it. A refused query has one result. */
   const streamOf =
     (args: ExecutionArgs, throttle: number, executeFn: (args: ExecutionArgs) => unknown) =>
@@ -143,7 +138,7 @@ export function useAdmission(
               refused ?? tooCostly(given, current, log) ?? (await executeFn({ ...given, schema, contextValue }));
             return run(withExtensions(result as Result, current), current);
           }),
-        prepared: refused === null ? prepared : null,
+        answers: refused === null ? answers : null,
         ranPrepared: ({ rows, plans }, began, span) =>
           admission.finish({ type: 'query', code: 'OK', began, name, document, rows, plans, span }),
         audit: (result) => auditErrors(given, result),
@@ -164,14 +159,10 @@ export function useAdmission(
 
   return {
     async onRequest({ request, serverContext, endResponse, fetchAPI }) {
-      const { admitted: known, refused: refusal } = (serverContext ?? {}) as EntryContext;
       const span = spanIn(serverContext);
       try {
-        if (refusal !== undefined) throw refusal;
-        const admitted = known ?? (await admission.admit(arrivalIn(request, serverContext)));
-        admittedRequests.set(request, admitted);
-        // An entry point that has admitted the request has waited for its turn.
-        if (known === undefined) await admission.turns.turn(admitted.caller.name);
+        const admitted = await admission.admit(arrivalIn(request, serverContext));
+        Object.assign(serverContext, { admitted } satisfies EntryContext);
       } catch (error) {
         const code = codeOfThrown(error);
         admission.refuse('unknown', code, span);
@@ -183,16 +174,15 @@ export function useAdmission(
     onEnveloped({ setSchema, extendContext, context }) {
       const enveloped = (context ?? {}) as Enveloped;
       const { request, signal, params } = enveloped;
-      const admitted = enveloped.admitted ?? (request === undefined ? undefined : admittedRequests.get(request));
       try {
         const operation = admission.begin({
-          admitted: must(admitted, 'every entry point admits its requests'),
+          admitted: admittedIn(context),
           signal: request?.signal ?? signal,
           isSafe: request?.method === 'GET',
           explain: wishesIn(params?.extensions).explain === true,
         });
         setSchema(operation.generation.schema);
-        extendContext({ portolan: operation, admitted } as Partial<OperationContext>);
+        extendContext({ portolan: operation } as Partial<OperationContext>);
       } catch (error) {
         admission.refuse('unknown', codeOfThrown(error), enveloped.span);
         throw error;
@@ -226,7 +216,8 @@ export function useAdmission(
       }
       const entered = entrance(args, 'requests');
       const refused = live !== null && typeof live !== 'number' ? live : refusal(args, log, entered);
-      const question = refused === null && type === 'query' ? questionIn(enveloped.params, portolan) : null;
+      const isOnce = refused === null && type === 'query' && live === null;
+      const question = isOnce ? questionIn(enveloped.params, portolan) : null;
       // Not in onExecuteDone: Yoga does not call that for an execution that was aborted.
       setExecuteFn((given: ExecutionArgs) =>
         admission
@@ -236,12 +227,8 @@ export function useAdmission(
             codes,
             async (operation) => {
               const contextValue = { ...(given.contextValue as OperationContext), portolan: operation };
-              // Before a kept answer, which may be older than the writes.
-              const early = refused ?? (await shownOrRefused(contextValue, log));
-              const isKept = early === null && enveloped.isLookedUp !== true;
-              const known = isKept ? keptResult(question, operation) : null;
-              if (known !== null) return known;
-              const result = early ?? (await executeFn({ ...given, contextValue }));
+              const result =
+                refused ?? (await shownOrRefused(contextValue, log)) ?? (await executeFn({ ...given, contextValue }));
               if (isAsyncIterable(result)) return result;
               const answer = withExtensions(result as Result, operation);
               if (question !== null) await keepResult(question, answer as ExecutionResult, operation, nameOf(given));
@@ -317,13 +304,6 @@ function entrance({ contextValue }: ExecutionArgs, what: 'requests' | 'subscript
   } catch (refusal) {
     return { refusal, leave: () => {} };
   }
-}
-
-/** Calls `then` when the answer is sent. */
-function whenWritten({ res, sent }: Enveloped, then: () => void): void {
-  if (res !== undefined) whenSent(res, then);
-  else if (sent !== undefined) void sent.then(then);
-  else then();
 }
 
 /** The answer to an operation over a limit of its own or of its caller; null for an operation that may run. */

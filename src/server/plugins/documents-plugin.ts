@@ -7,9 +7,8 @@ import type { AdmittedContext } from './entry-context.ts';
 export function useDocuments(documents: Documents): Plugin<OperationContext> {
   return {
     onParse({ context, setParseFn }) {
-      const { admitted, isCharged } = context as unknown as AdmittedContext;
-      const charge = (values: number): void => admitted.charge(values);
-      setParseFn((source) => documents.parse(source, isCharged === true ? null : charge));
+      const { admitted } = context as unknown as AdmittedContext;
+      setParseFn((source) => documents.parse(source, admitted));
     },
     onValidate({ setValidationFn }) {
       setValidationFn((schema, document) => documents.validate(schema, document));

@@ -1,21 +1,20 @@
 /** What the entry points of GraphQL hand to the plugins with a document. */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AdmittedRequest } from '../../admission/admitted-request.ts';
 import type { Span } from '../../base/tracing.ts';
+import { whenSent } from '../connections/unsent-answers.ts';
 
-/** Of a request over HTTP, before its document is read. */
+/** Of a request over HTTP or a message, before its document is read. */
 export interface EntryContext {
-  /** Absent where the admission plugin admits the request. */
+  /** Over HTTP, the admission plugin puts it here. */
   readonly admitted?: AdmittedRequest;
-  /** Why an entry point could not admit the request. */
-  readonly refused?: unknown;
   readonly span?: Span;
-  /** The entry point has looked for a kept answer. */
-  readonly isLookedUp?: boolean;
+  /** Node's request, over HTTP. */
+  readonly req?: IncomingMessage;
   /** Node's response, when the answer goes there. */
   readonly res?: ServerResponse;
-  /** The caller was charged for the document. */
-  readonly isCharged?: boolean;
+  /** Resolves when the network has taken the answer, over WebSocket. */
+  readonly sent?: Promise<void>;
 }
 
 /** Of a document whose request is admitted, for every plugin after the admission's. */
@@ -23,4 +22,11 @@ export interface AdmittedContext extends EntryContext {
   readonly admitted: AdmittedRequest;
   /** The profile that the connection of a message names; null without one. Absent over HTTP, where the request names it. */
   readonly profile?: string | null;
+}
+
+/** Calls `then` when the answer is sent. */
+export function whenWritten({ res, sent }: EntryContext, then: () => void): void {
+  if (res !== undefined) whenSent(res, then);
+  else if (sent !== undefined) void sent.then(then);
+  else then();
 }

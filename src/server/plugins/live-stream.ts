@@ -12,13 +12,14 @@
  */
 import { type ExecutionArgs, getOperationAST } from 'graphql';
 import { requireValid, userKey } from '../../access/caller.ts';
+import type { Answers } from '../../answers/answers.ts';
 import { endingGenerator } from '../../base/ending-generator.ts';
 import { noSpan, type Span } from '../../base/tracing.ts';
 import type { Generation, GraphQLSource, OperationContext } from '../../graphql/generation/generation.ts';
 import { sharedByReceivers } from '../../graphql/generation/shared-results.ts';
 import { requireFit } from '../../graphql/generation/subscribe.ts';
 import type { AnswerPlan, PlannedDocument } from '../../graphql/prepared/answer-plan.ts';
-import type { PreparedAnswer, PreparedAnswers } from '../../graphql/prepared/prepared-answers.ts';
+import type { PreparedAnswer } from '../../graphql/prepared/prepared-answers.ts';
 import { filteredLists, planOf } from '../../graphql/prepared/prepared-queries.ts';
 import type { LiveRun, WatchedList } from '../../live/query/live-run.ts';
 import type { Member, QueryCohort } from '../../live/query/query-cohort.ts';
@@ -42,7 +43,7 @@ interface LiveStreamParts {
     run: (result: Result, operation: Operation<Generation>) => Promise<Result>,
   ): Promise<Result>;
   /** Answers planned queries without the executor; null if there is none, or if the query is refused. */
-  readonly prepared: PreparedAnswers | null;
+  readonly answers: Answers | null;
   /** Gets each run without the executor. @param began milliseconds by the source's monotonic clock */
   readonly ranPrepared: (answer: PreparedAnswer, began: number, span: Span) => void;
   /** Gets each result that is sent. */
@@ -180,12 +181,12 @@ export class LiveStream {
 
   /** @param span that of the operation for its first result */
   async #run(span = noSpan): Promise<LiveRun<Result>> {
-    const { source, prepared, ranPrepared } = this.#parts;
-    const planned = prepared === null || this.#isOwn ? null : this.#plannedOn(source.generation());
-    if (prepared === null || planned === null) return this.#execute(span);
+    const { source, answers, ranPrepared } = this.#parts;
+    const planned = answers === null || this.#isOwn ? null : this.#plannedOn(source.generation());
+    if (answers === null || planned === null) return this.#execute(span);
     const began = source.monotonic();
     const { caller } = this.#operation;
-    const found = await preparedRun(prepared, source, planned, { caller, span }, this.#stop.signal);
+    const found = await preparedRun(answers, source, planned, { caller, span }, this.#stop.signal);
     if (found === null) return this.#execute(span);
     ranPrepared(found.answer, began, span);
     return found.run;

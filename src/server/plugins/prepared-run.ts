@@ -4,10 +4,11 @@
  * Invariant: the executor and a prepared answer make the same text of a run. So members get a result only if it is another one.
  */
 import { createHash } from 'node:crypto';
+import type { Answers } from '../../answers/answers.ts';
 import type { Generation, GraphQLSource } from '../../graphql/generation/generation.ts';
 import { resultOfText } from '../../graphql/generation/shared-results.ts';
 import type { AnswerPlan } from '../../graphql/prepared/answer-plan.ts';
-import type { PreparedAnswer, PreparedAnswers, PreparedQuestion } from '../../graphql/prepared/prepared-answers.ts';
+import type { PreparedAnswer, PreparedQuestion } from '../../graphql/prepared/prepared-answers.ts';
 import type { LiveRun } from '../../live/query/live-run.ts';
 import { dataBegin, dataEndOf, wholeText } from '../../operation/answers/answer-text.ts';
 import type { Result } from './message-stream.ts';
@@ -27,17 +28,17 @@ interface PreparedRun {
 
 /** Null if the executor must run the query. */
 export async function preparedRun(
-  prepared: PreparedAnswers,
+  answers: Answers,
   source: GraphQLSource,
   { plan, generation, lists }: PlannedQuery,
   { caller, span }: Pick<PreparedQuestion, 'caller' | 'span'>,
   signal: AbortSignal,
 ): Promise<PreparedRun | null> {
   const scopes = source.rights.now(caller);
-  if (scopes === null || !prepared.isReady(plan)) return null;
+  if (scopes === null) return null;
   const question = { plan, generation, caller, scopes, span };
   const began = source.monotonic();
-  const answer = prepared.answerNow(question) ?? (await prepared.answer(question, signal).catch(() => null));
+  const answer = await Promise.resolve(answers.prepared(question, signal)).catch(() => null);
   if (answer === null) return null;
   const text = Buffer.from(wholeText(answer.texts));
   const dataEnd = dataEndOf(text, answer.texts);

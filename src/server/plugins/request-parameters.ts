@@ -1,6 +1,6 @@
 /**
  * Every entry point checks the parameters of a request here, before it reads a document. The Yoga plugin does it for HTTP and event streams,
- * operations-protocol.ts for WebSockets, query-request.ts for the front of kept and prepared answers.
+ * operations-protocol.ts for WebSockets, query-request.ts for kept and prepared answers over HTTP.
  *
  *   extensions.persistedQuery without a query   refused, so that the client sends the whole query
  *   extensions.persistedQuery with a query      the query is answered

@@ -11,24 +11,28 @@
  * receives an `error` message instead.
  */
 import type { IncomingMessage } from 'node:http';
-import { type ExecutionArgs, type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, GraphQLError, GraphQLSchema, getOperationAST, parse } from 'graphql';
 import { makeServer, type Server } from 'graphql-ws';
 import { isAsyncIterable } from 'graphql-yoga';
 import { requireValid } from '../../access/caller.ts';
 import type { Admission } from '../../admission/admission.ts';
 import type { AdmittedRequest } from '../../admission/admitted-request.ts';
+import type { Answered, Answers, AskedQuery } from '../../answers/answers.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import { noTracer, type Span, type Tracer } from '../../base/tracing.ts';
 import type { Generation } from '../../graphql/generation/generation.ts';
+import { resultOfText } from '../../graphql/generation/shared-results.ts';
+import type { QueryParameters } from '../../graphql/prepared/prepared-queries.ts';
+import { dataEndOf, wholeText } from '../../operation/answers/answer-text.ts';
 import { beginMessage } from '../graphql/request-spans.ts';
 import type { Yoga } from '../graphql/yoga-server.ts';
 import { addressOf, credentialsOf } from '../negotiation/credentials.ts';
 import { keepDigits } from '../negotiation/request-json.ts';
 import { profileIn } from '../negotiation/request-url.ts';
 import { codedError } from '../plugins/coded-error.ts';
-import { acceptedParameters } from '../plugins/request-parameters.ts';
+import { acceptedParameters, areIgnored } from '../plugins/request-parameters.ts';
 import { type JointWrites, type MessageSocket, SocketEvents } from './socket-events.ts';
 import { CloseCode } from './socket-protocol.ts';
 
@@ -69,6 +73,7 @@ interface ProtocolOptions {
 export function operationsProtocol(
   yoga: Yoga,
   admission: Admission<Generation>,
+  answers: Answers | null,
   { log, checkCallersMs, tracer = noTracer }: ProtocolOptions,
 ): Server<Connection> {
   return makeServer<Record<string, unknown>, Connection>({
@@ -108,7 +113,7 @@ export function operationsProtocol(
       const span = beginMessage(tracer, 'GraphQL Operation', extra.request, [params.extensions, extra.params]);
       try {
         await turnOf(admission, extra);
-        return await prepare(yoga, params, extra, id, span);
+        return await prepare({ yoga, answers }, params, extra, id, span);
       } catch (error) {
         const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
         const coded = errors.map((each) => withoutHttp(codedError(each, log)));
@@ -125,7 +130,7 @@ export function operationsProtocol(
  * @throws an error, or an AggregateError of several; the operation does not begin then.
  */
 async function prepare(
-  yoga: Yoga,
+  { yoga, answers }: { readonly yoga: Yoga; readonly answers: Answers | null },
   given: Params,
   { socket, writes, signal, request, admitted }: Connection,
   id: string,
@@ -135,6 +140,12 @@ async function prepare(
   requireValid(message.caller, Date.now());
   const params = acceptedParameters(given);
   const outlet = new SocketEvents(socket, writes, id);
+  const answered = areIgnored(params.extensions) ? await answers?.answer(askedQuery(message, params, signal)) : null;
+  if (answered) {
+    const send = (): unknown => outlet.sendOne(resultOf(answered), answered.leave);
+    span.end();
+    return { schema: noSchema, document: anyQuery, rootValue: { execute: async () => send() } } as unknown as Args;
+  }
   const { promise: sent, resolve: onSent } = Promise.withResolvers<void>();
   const { schema, execute, subscribe, contextFactory, parse, validate } = yoga.getEnveloped({
     outlet,
@@ -182,6 +193,27 @@ async function prepare(
       },
     },
   } as unknown as ExecutionArgs;
+}
+
+/** What graphql-ws gets in the place of a query that is answered already. */
+const noSchema = new GraphQLSchema({});
+const anyQuery = parse('{ __typename }', { noLocation: true });
+
+function askedQuery(admitted: AdmittedRequest, params: Params, signal: AbortSignal): AskedQuery {
+  const { query, operationName, variables } = params;
+  const parameters: QueryParameters = {
+    query,
+    operationName: operationName ?? undefined,
+    variables: variables ?? {},
+  };
+  const text = JSON.stringify([query, operationName, variables]);
+  return { admitted, text, parametersOf: () => parameters, signal };
+}
+
+function resultOf(answered: Answered): ExecutionResult {
+  if (answered.kept !== null) return resultOfText(answered.kept.body, answered.kept.dataEnd);
+  const whole = Buffer.from(wholeText(answered.texts));
+  return resultOfText(whole, dataEndOf(whole, answered.texts));
 }
 
 function parseCoded<T>(parse: (query: string) => T, query: string): T {

@@ -1,49 +1,52 @@
 /**
- * Requests that the front of prepared and kept answers may handle: a POST of JSON, and a GET.
+ * Requests that may be answered without the executor: a POST of JSON, and a GET.
  *
  *   headers -> QueryRequest        null for a request that Yoga must handle
  *   text    -> parameters          null for a malformed text, and for one with further members
  *
  * The text is the body of a POST, or the URL of a GET.
  */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { QueryParameters } from '../../graphql/prepared/prepared-queries.ts';
 import { acceptedJsonType, prefersEvents } from '../negotiation/accepted-type.ts';
 import { parseRequestJson } from '../negotiation/request-json.ts';
-import { areIgnored } from '../plugins/request-parameters.ts';
-import { endpoint } from './yoga-server.ts';
+import { endpoint } from '../negotiation/request-url.ts';
+import { areIgnored } from './request-parameters.ts';
 
 export interface QueryRequest {
-  readonly method: 'GET' | 'POST';
+  /** Bytes of the body of a POST; null for a GET. */
+  readonly length: number | null;
   /** The content type of the answer. */
   readonly type: string;
   /** Parses the request's text. */
   readonly parametersOf: (text: string) => QueryParameters | null;
 }
 
-/** Larger bodies arrive in several chunks; a console's queries are smaller. */
+/** A console's queries are smaller. */
 const mostBytes = 64 * 1024;
 
 /** Null when the request's method, path or headers rule it out. */
 export function queryRequest({ method, url = '', headers }: IncomingMessage): QueryRequest | null {
-  if (method === 'GET') {
-    if (!url.startsWith(`${endpoint}?`)) return null;
-  } else {
-    if (method !== 'POST' || url !== endpoint) return null;
-    if (!/^application\/json(;\s*charset=utf-8)?$/i.test(headers['content-type'] ?? '')) return null;
-    if (headers['content-encoding'] !== undefined || headers['transfer-encoding'] !== undefined) return null;
-    const length = Number(headers['content-length']);
-    if (!(length > 0 && length <= mostBytes)) return null;
-  }
+  const isGet = method === 'GET' && url.startsWith(`${endpoint}?`);
+  const length = isGet ? null : Number(headers['content-length']);
+  if (!isGet && !(method === 'POST' && url === endpoint && isJson(headers))) return null;
+  if (length !== null && !(length > 0 && length <= mostBytes)) return null;
+  const { accept = null } = headers;
   // A live query is answered again and again then.
-  if (prefersEvents(headers.accept ?? null)) return null;
-  const accepted = acceptedJsonType(headers.accept ?? null);
+  if (prefersEvents(accept)) return null;
+  const accepted = acceptedJsonType(accept);
   if (accepted === null) return null;
   return {
-    method,
+    length,
     type: `${accepted}; charset=utf-8`,
-    parametersOf: method === 'GET' ? parametersOfUrl : parametersOfBody,
+    parametersOf: isGet ? parametersOfUrl : parametersOfBody,
   };
+}
+
+/** Is the body JSON in no coding, which comes with its length? */
+function isJson(headers: IncomingHttpHeaders): boolean {
+  if (headers['content-encoding'] !== undefined || headers['transfer-encoding'] !== undefined) return false;
+  return /^application\/json(;\s*charset=utf-8)?$/i.test(headers['content-type'] ?? '');
 }
 
 function parametersOfBody(text: string): QueryParameters | null {

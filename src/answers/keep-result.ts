@@ -1,9 +1,8 @@
-/** Kept answers (src/operation/answers) of queries that the executor answers. */
+/** Keeps answers of the executor (src/operation/answers). */
 import type { ExecutionResult } from 'graphql';
-import type { Generation } from '../../graphql/generation/generation.ts';
-import { resultOfText } from '../../graphql/generation/shared-results.ts';
-import { questionKey } from '../../graphql/prepared/prepared-queries.ts';
-import type { Operation } from '../../operation/operation.ts';
+import type { Generation } from '../graphql/generation/generation.ts';
+import { questionKey } from '../graphql/prepared/prepared-queries.ts';
+import type { Operation } from '../operation/operation.ts';
 
 /** The parameters of a request, as Yoga and the WebSocket server read them. */
 export interface GivenParameters {
@@ -21,14 +20,6 @@ export function questionIn(params: GivenParameters | undefined, { trace }: Opera
     operationName: params.operationName ?? undefined,
     variables: params.variables ?? {},
   });
-}
-
-/** The result of a kept answer; null without one. */
-export function keptResult(key: string | null, { source, caller }: Operation): ExecutionResult | null {
-  const scopes = key === null ? null : source.rights.now(caller);
-  if (key === null || scopes === null) return null;
-  const found = source.answers.find({ key, caller, scopes });
-  return found === null ? null : resultOfText(found.body, found.dataEnd);
 }
 
 /** Keeps a result whose question was asked before, if it is the whole answer and depends on objects alone. */
