@@ -37,6 +37,9 @@ export interface AskedQuery {
   readonly signal: AbortSignal;
 }
 
+/** Longer texts are not kept with a plan. A console's queries are shorter. */
+const mostCharacters = 64 * 1024;
+
 type Question = Omit<PreparedQuestion, 'plan'> & FoundQuery;
 
 /** An answer. Its request is in flight until `leave` is called. */
@@ -67,9 +70,10 @@ export class Answers {
    */
   answer(asked: AskedQuery): Answered | null | Promise<Answered | null> {
     const began = this.#admission.monotonic();
-    const question = this.#questionOf(asked);
-    if (question === null || !question.isOnce) return null;
-    return this.#kept(asked, question, began) ?? this.#planned(asked, question, began);
+    const question = asked.text.length > mostCharacters ? null : this.#questionOf(asked);
+    if (question === null) return null;
+    const kept = this.#admission.source.answers.find(question);
+    return kept === null ? this.#planned(asked, question, began) : this.#kept(asked, question, kept, began);
   }
 
   /**
@@ -88,11 +92,10 @@ export class Answers {
     return found === null || scopes === null ? null : { ...found, caller, scopes, span };
   }
 
-  #kept(asked: AskedQuery, question: Question, began: number): Answered | null {
+  #kept(asked: AskedQuery, question: Question, kept: KeptAnswer, began: number): Answered | null {
     const { answers } = this.#admission.source;
-    const kept = answers.find(question);
-    const leave = kept === null ? null : entered(asked, kept.asked);
-    if (kept === null || leave === null) return null;
+    const leave = entered(asked, kept.asked);
+    if (leave === null) return null;
     this.#finish(asked, kept.name, 'OK', began);
     return { kept, keepCoded: (coding, coded) => answers.keepCoded(question, kept, coding, coded), leave };
   }
@@ -120,8 +123,9 @@ export class Answers {
       const answer = await this.#prepared.answer(question, signal);
       signal.throwIfAborted();
       if (answer !== null) return this.#answered(asked, question, answer, { leave, began });
-      // The executor counts it again.
+      // The executor counts and charges it again.
       leave();
+      asked.admitted.add(-question.plan.asked);
       return null;
     } catch (error) {
       leave();

@@ -45,7 +45,20 @@ export class LoopQueue {
 
   /** Resolves when a piece of the client may begin. */
   turn(client: string): Promise<void> {
-    return new Promise((resolve) => this.enter(client, resolve));
+    return this.run(client, () => {});
+  }
+
+  /** Calls `piece` now or in a later turn. What it does before its first `await` belongs to the turn. @returns what it returns */
+  run<T>(client: string, piece: () => T): Promise<Awaited<T>> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.enter(client, () => {
+      try {
+        resolve(piece());
+      } catch (error) {
+        reject(error);
+      }
+    });
+    return promise as Promise<Awaited<T>>;
   }
 
   /** Also notes that the turn has begun. */

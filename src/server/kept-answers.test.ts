@@ -9,6 +9,7 @@ import { userOf } from '../../test/kit/user.ts';
 import { localUser } from '../access/caller.ts';
 import { fixedRights, seesEverything } from '../access/rights.ts';
 import { type Scope, type Scopes, unrestricted } from '../access/scope.ts';
+import { PortolanError } from '../base/errors.ts';
 import { silentLogger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import { rawJson } from '../catalog/values/raw-json.ts';
@@ -86,6 +87,7 @@ describe('the same question again', () => {
     ['decisions about rights', '{ viewer { name } exampleComWidgets { nodes { id viewerCan(verb: "get") } } }'],
     ['references to what is not there', '{ danglingReferences { nodes { path } } }'],
     ['nothing of the store', '{ __typename }'],
+    ['introspection beside data', '{ __type(name: "Query") { fields { name } } exampleComWidgets { nodes { id } } }'],
     ['an error', '{ exampleComWidgets(first: -1) { nodes { id } } }'],
     ['a warning', '{ exampleComWidgets(filter: { metadata: { namespace: { eq: "gone" } } }) { nodes { id } } }'],
   ])('is answered from the store each time: %s', async (_what, query) => {
@@ -349,6 +351,29 @@ describe('the admission', () => {
     }
     expect([...codes]).toEqual(['undefined', 'TOO_MANY_REQUESTS']);
     expect(fixture.engine.source.answers.facts.hits).toBeGreaterThan(0);
+  });
+
+  test('refunds the cost of an answer that the executor makes after all', async () => {
+    const { fixture } = await world();
+    const query = '{ exampleComWidgets(first: 100) { nodes { metadata { name } } } }';
+    // Ten for each character, and 301 for the answer: once, not twice.
+    const costPerMinute = 10 * query.length + 2 * 301 - 1;
+    const refuse = async (): Promise<never> => {
+      throw new PortolanError('TIMEOUT', 'too long');
+    };
+    const server = await startServer({
+      host: '127.0.0.1',
+      port: 0,
+      source: fixture.engine.source,
+      pages: { pagesNow: () => null, pages: refuse },
+      authenticate: () => ({ ...localUser, name: 'dev', user: userOf('dev') }),
+      callerBounds: { requests: 10, costPerMinute, subscriptions: 1, connections: 1, logs: 1, logBytes: 1e9 },
+      readiness: () => ({ ready: true }),
+      tabs: [],
+      log: silentLogger,
+    });
+    onTestFinished(() => server.close());
+    expect((await ask(server.url, query)).errors).toBeUndefined();
   });
 
   test('a WebSocket gets the same answers', async () => {

@@ -27,6 +27,14 @@ export function isRawJson(value: unknown): value is RawJson {
   return functions.isRawJSON(value);
 }
 
+/** JSON.stringify. What JSON.parse has read as an infinite number is an infinite number again when the text is read. */
+export function exactJson(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) => {
+    if (typeof each !== 'number' || Number.isFinite(each)) return each;
+    return rawJson(each > 0 ? '1e999' : '-1e999');
+  });
+}
+
 /** Tokens of JSON that parseDeep marks. A string before a colon is a name. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|-?[0-9][-+.0-9Ee]{15,}/g;
 

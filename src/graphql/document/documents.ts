@@ -41,14 +41,20 @@ interface Fresh {
   readonly isKnown: boolean;
 }
 
+/** A text that a request has paid for. */
+interface Paid {
+  readonly text: string;
+  /** Its document. @throws the error of the parser for a text that is none */
+  readonly document: () => DocumentNode;
+}
+
 export class Documents {
   readonly #limits: DocumentLimits;
   readonly #kept = new BoundedCache<DocumentNode>(kept);
   readonly #used = new BoundedCache<WeakRef<DocumentNode>>(used);
   readonly #fresh = new WeakMap<DocumentNode, Fresh>();
   readonly #verdicts = new WeakMap<GraphQLSchema, WeakMap<DocumentNode, readonly GraphQLError[]>>();
-  /** The text that a request has paid for, with its document; null if it is none. */
-  readonly #paid = new WeakMap<Payer, { readonly text: string; document: DocumentNode | null }>();
+  readonly #paid = new WeakMap<Payer, Paid>();
 
   constructor(limits: DocumentLimits = defaultLimits) {
     this.#limits = limits;
@@ -63,23 +69,25 @@ export class Documents {
     const known = this.#kept.get(text);
     if (known !== undefined) return known;
     const earlier = this.#paid.get(payer);
-    if (earlier?.text === text) return earlier.document ?? this.#parsed(source);
+    if (earlier?.text === text) return earlier.document();
     try {
       payer.charge(text.length * valuesPerCharacter);
     } catch (error) {
       throw error instanceof PortolanError ? chargeRefused(error) : error;
     }
-    const paid = { text, document: null as DocumentNode | null };
-    this.#paid.set(payer, paid);
-    const first = this.#used.get(text);
-    const document = first?.deref() ?? this.#parsed(source);
-    this.#fresh.set(document, { text, isKnown: first !== undefined });
-    paid.document = document;
-    return document;
-  }
-
-  #parsed(source: string | Source): DocumentNode {
-    return parseWithin(source, {}, this.#limits);
+    try {
+      const first = this.#used.get(text);
+      const document = first?.deref() ?? parseWithin(source, {}, this.#limits);
+      this.#fresh.set(document, { text, isKnown: first !== undefined });
+      this.#paid.set(payer, { text, document: () => document });
+      return document;
+    } catch (error) {
+      const refused = (): never => {
+        throw error;
+      };
+      this.#paid.set(payer, { text, document: refused });
+      throw error;
+    }
   }
 
   /** The errors of the document on the schema; the first few of them. */

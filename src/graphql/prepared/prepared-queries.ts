@@ -8,8 +8,9 @@
  * checked against the limit of now.
  */
 import { createHash } from 'node:crypto';
-import { GraphQLError, getOperationAST } from 'graphql';
+import { type DocumentNode, getOperationAST } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
+import { exactJson } from '../../catalog/values/raw-json.ts';
 import { disjunction } from '../../query/plan/comparison.ts';
 import type { Filter } from '../../query/plan/filter.ts';
 import type { Documents, Payer } from '../document/documents.ts';
@@ -24,23 +25,17 @@ export interface QueryParameters {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** A request, with its plan if it has one. */
+/** A valid query without @live, with its plan if it has one. It has one answer, which may be kept. */
 export interface FoundQuery {
   /** Of the question, for kept answers. */
   readonly key: string;
   /** Null when the executor must answer or report an error. */
   readonly plan: AnswerPlan | null;
-  /** Is it a valid query without @live? Then it has one answer, which may be kept. */
-  readonly isOnce: boolean;
 }
-
-type Planned = Omit<FoundQuery, 'key'>;
-
-const unplanned: Planned = { plan: null, isOnce: false };
 
 /** The key of a question: equal for the same document, operation and variables, however they were sent. */
 export function questionKey({ query, operationName, variables }: QueryParameters): string {
-  const text = JSON.stringify([query, operationName ?? null, variables]);
+  const text = exactJson([query, operationName ?? null, variables]);
   return createHash('sha256').update(text).digest('base64url');
 }
 
@@ -74,7 +69,7 @@ export class PreparedQueries {
   readonly #source: GraphQLSource;
   readonly #documents: Documents;
   /** By the request's text: clients repeat requests byte for byte. */
-  readonly #plans = new BoundedCache<FoundQuery | null>({ entries: 2000, weight: 16_000_000 });
+  readonly #plans = new BoundedCache<FoundQuery>({ entries: 2000, weight: 16_000_000 });
   #generation: Generation | null = null;
   /** The limit against which the plans were checked. */
   #maxCost: number | null = null;
@@ -85,7 +80,7 @@ export class PreparedQueries {
   }
 
   /**
-   * A request's key and plan; null for a text that is not a request, and before the first generation.
+   * Null for a text that is no such query, and before the first generation.
    * @param text equal for requests with equal parameters
    * @param read parses the text; null for a text that is not a request.
    * @param payer pays for a document that is not known
@@ -102,27 +97,14 @@ export class PreparedQueries {
       // The executor gets the same error and reports it.
       return null;
     }
-    let found = this.#plans.get(text);
-    if (found === undefined) {
-      const parameters = read(text);
-      const planned = parameters === null ? null : this.#planned(generation, parameters, payer);
-      // The executor answers with the refusal. The same text may be charged later.
-      if (planned === 'refused') return null;
-      found = parameters === null || planned === null ? null : { key: questionKey(parameters), ...planned };
-      const weight = (found?.plan?.lists ?? []).reduce((sum, { template }) => sum + 2 * template.length, text.length);
-      this.#plans.set(text, found, weight);
-    }
-    return found === null ? null : { ...found, generation };
-  }
-
-  /** No plan for a document with an error too: the executor gets the same error and reports it. */
-  #planned(generation: Generation, parameters: QueryParameters, payer: Payer): Planned | 'refused' {
-    try {
-      return this.#plan(generation, parameters, payer);
-    } catch (error) {
-      const isRefused = error instanceof GraphQLError && error.extensions['code'] === 'TOO_MANY_REQUESTS';
-      return isRefused ? 'refused' : unplanned;
-    }
+    const known = this.#plans.get(text);
+    if (known !== undefined) return { ...known, generation };
+    const parameters = read(text);
+    const found = parameters === null ? null : this.#found(generation, parameters, payer);
+    if (found === null) return null;
+    const weight = (found.plan?.lists ?? []).reduce((sum, { template }) => sum + 2 * template.length, text.length);
+    this.#plans.set(text, found, weight);
+    return { ...found, generation };
   }
 
   #current(): Generation {
@@ -134,12 +116,19 @@ export class PreparedQueries {
     return generation;
   }
 
-  #plan(generation: Generation, { query, operationName, variables }: QueryParameters, payer: Payer): Planned {
-    const document = this.#documents.parse(query, payer);
-    if (this.#documents.validate(generation.schema, document).length > 0) return unplanned;
+  #found(generation: Generation, parameters: QueryParameters, payer: Payer): FoundQuery | null {
+    const { query, operationName, variables } = parameters;
+    let document: DocumentNode;
+    try {
+      document = this.#documents.parse(query, payer);
+    } catch {
+      // The executor gets the same error and reports it.
+      return null;
+    }
+    if (this.#documents.validate(generation.schema, document).length > 0) return null;
     const operation = getOperationAST(document, operationName);
-    // The executor checks the arguments of @live.
-    if (operation?.operation !== 'query' || hasLive(operation)) return unplanned;
-    return { plan: planOf(generation, { document, operation }, variables, this.#source), isOnce: true };
+    if (operation?.operation !== 'query' || hasLive(operation)) return null;
+    const plan = planOf(generation, { document, operation }, variables, this.#source);
+    return { key: questionKey(parameters), plan };
   }
 }

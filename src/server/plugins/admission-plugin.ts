@@ -20,17 +20,17 @@ import {
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Admission, OperationType, OutcomeCodes } from '../../admission/admission.ts';
-import type { AdmittedRequest, Arrival } from '../../admission/admitted-request.ts';
+import type { Arrival } from '../../admission/admitted-request.ts';
 import type { Answers } from '../../answers/answers.ts';
 import { type GivenParameters, keepResult, questionIn } from '../../answers/keep-result.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import { must } from '../../base/must.ts';
 import { noSpan, type Span, within } from '../../base/tracing.ts';
 import { askCost } from '../../graphql/document/ask-cost.ts';
 import { documentShape } from '../../graphql/document/document-shape.ts';
 import type { Generation, OperationContext } from '../../graphql/generation/generation.ts';
 import { subscribeAcrossGenerations } from '../../graphql/generation/subscribe.ts';
+import { asksIntrospection } from '../../graphql/introspection/introspection-query.ts';
 import { liveThrottle } from '../../graphql/types/live-directive.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { awaitedBy } from '../../operation/sync-watch.ts';
@@ -38,7 +38,7 @@ import { untilShown } from '../../writes/run/write-token.ts';
 import { prefersEvents } from '../negotiation/accepted-type.ts';
 import { arrivalOf, type CredentialedRequest } from '../negotiation/credentials.ts';
 import { codedError, codeOfThrown } from './coded-error.ts';
-import { type EntryContext, whenWritten } from './entry-context.ts';
+import { admittedIn, type EntryContext, whenWritten } from './entry-context.ts';
 import { LiveStream } from './live-stream.ts';
 import { codeOfResult, endingWithErrors, type Result } from './message-stream.ts';
 
@@ -84,11 +84,6 @@ function auditErrors(args: ExecutionArgs, result: unknown): void {
     const at = { operation: nameOf(args), ...(path === undefined ? {} : { path }) };
     admittedIn(args.contextValue).denied({ code: codeOfThrown(error), message, details }, at);
   }
-}
-
-/** The request of a document that is admitted. */
-function admittedIn(context: unknown): AdmittedRequest {
-  return must((context as Enveloped).admitted, 'every entry point admits its requests');
 }
 
 /** What arrives with a request. A Request without Node's server has only headers. */
@@ -216,8 +211,10 @@ export function useAdmission(
       }
       const entered = entrance(args, 'requests');
       const refused = live !== null && typeof live !== 'number' ? live : refusal(args, log, entered);
+      // What introspection shows depends on the profile, too.
       const isOnce = refused === null && type === 'query' && live === null;
-      const question = isOnce ? questionIn(enveloped.params, portolan) : null;
+      const isKept = isOnce && !asksIntrospection(args.document, args.operationName ?? null);
+      const question = isKept ? questionIn(enveloped.params, portolan) : null;
       // Not in onExecuteDone: Yoga does not call that for an execution that was aborted.
       setExecuteFn((given: ExecutionArgs) =>
         admission

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type AnswerPair, type Asking, answerPair } from '../../../test/kit/answer-pair.ts';
 import { made } from '../../../test/kit/engine-fixture.ts';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { gadget, widget, widgetProperties, widgets } from '../../../test/kit/graphql-world.ts';
+import { localUser } from '../../access/caller.ts';
 import { systemClock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
+import type { PageReader } from '../../store/types/page-reader.ts';
 import { createMetrics } from '../health/metrics.ts';
+import { type RunningServer, startServer } from '../http-server.ts';
 
 const query =
   '{ exampleComWidgets(first: 2) { pageInfo { hasNextPage endCursor } nodes { id metadata { name } spec { name } } } }';
@@ -268,21 +271,150 @@ test('what takes too long is left to the executor, and the next time at once', a
   expect(tries).toBe(1);
 });
 
+/** A server whose callers are known when `known` resolves. `arrived` is called for each request whose head has come. */
+async function waiting({
+  known = Promise.resolve(),
+  arrived = () => {},
+  pagesNow,
+}: {
+  readonly known?: Promise<void>;
+  readonly arrived?: () => void;
+  readonly pagesNow?: (read: PageReader['pagesNow']) => PageReader['pagesNow'];
+} = {}): Promise<RunningServer> {
+  const { fixture } = await three();
+  const read = fixture.pages.pagesNow.bind(fixture.pages);
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    source: fixture.engine.source,
+    pages: { pages: fixture.pages.pages.bind(fixture.pages), pagesNow: pagesNow?.(read) ?? read },
+    authenticate: () => {
+      arrived();
+      return known.then(() => localUser);
+    },
+    readiness: () => ({ ready: true }),
+    tabs: [],
+    log: silentLogger,
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+const head = (length: number): string =>
+  `POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
 test('a request in two pieces, and one behind the other, are answered', async () => {
-  const { server } = await three();
-  const socket = connect(server.port, '127.0.0.1');
+  const arrived = Promise.withResolvers<void>();
+  const { port } = await waiting({ arrived: arrived.resolve });
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
   const text = body();
-  const head = `POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n`;
   let got = '';
   socket.on('data', (bytes) => {
     got += bytes.toString();
   });
-  socket.write(head + text.slice(0, 10));
-  await new Promise((resolve) => setImmediate(resolve));
-  socket.write(text.slice(10) + head + text);
+  socket.write(head(text.length) + text.slice(0, 10));
+  await arrived.promise;
+  await turns(20);
+  socket.write(text.slice(10, 20));
+  await turns(20);
+  socket.write(text.slice(20) + head(text.length) + text);
   await eventually(() => expect(got.match(/HTTP\/1.1 200 OK/g)).toHaveLength(2));
   await eventually(() => expect(got.match(/called a/g)).toHaveLength(2));
-  socket.destroy();
+});
+
+test.each([-1, 0, 1])('a body of 64 KiB and %i bytes is answered as by the executor', async (more) => {
+  const { ask } = await three();
+  const spaces = ' '.repeat(64 * 1024 + more - body().length);
+  const [mine, executors] = await ask(body() + spaces);
+  expect(mine).toEqual(executors);
+  expect(mine.status).toBe(200);
+});
+
+test('a client that leaves within its body, or before its turn, is not answered', async () => {
+  const known = Promise.withResolvers<void>();
+  let [arrivals, reads] = [0, 0];
+  const { port, url } = await waiting({
+    known: known.promise,
+    arrived: () => {
+      arrivals += 1;
+    },
+    pagesNow: (read) => (statements, pages) => {
+      reads += 1;
+      return read(statements, pages);
+    },
+  });
+  const text = body();
+  const requests = [
+    head(text.length) + text,
+    head(text.length) + text.slice(0, 10),
+    `GET /graphql?query=${encodeURIComponent(query)} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`,
+  ];
+  for (const [at, request] of requests.entries()) {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(request);
+    await eventually(() => expect(arrivals).toBe(at + 1));
+    socket.destroy();
+    await once(socket, 'close');
+  }
+  await turns(50);
+  known.resolve();
+  await turns(50);
+  expect(reads).toBe(0);
+  expect(
+    (await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: text })).status,
+  ).toBe(200);
+});
+
+test('requests whose callers become known at once begin in several turns', async () => {
+  const known = Promise.withResolvers<void>();
+  let [arrivals, turn] = [0, 0];
+  const readIn: number[] = [];
+  const { port } = await waiting({
+    known: known.promise,
+    arrived: () => {
+      arrivals += 1;
+    },
+    // Each takes as long as a turn may.
+    pagesNow: (read) => (statements, pages) => {
+      readIn.push(turn);
+      for (const until = performance.now() + 6; performance.now() < until; );
+      return read(statements, pages);
+    },
+  });
+  const text = body();
+  const sockets = Array.from({ length: 12 }, () => connect(port, '127.0.0.1'));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  let answers = 0;
+  for (const socket of sockets) {
+    socket.on('data', (bytes) => {
+      answers += bytes.toString().match(/HTTP\/1.1 200 OK/g)?.length ?? 0;
+    });
+  }
+  const send = async (): Promise<void> => {
+    for (const socket of sockets) socket.write(head(text.length) + text);
+  };
+  await send();
+  await eventually(() => expect(arrivals).toBe(12));
+  let isOver = false;
+  const count = (): void => {
+    turn += 1;
+    if (!isOver) setImmediate(count);
+  };
+  count();
+  known.resolve();
+  await eventually(() => expect(answers).toBe(12));
+  await send();
+  await eventually(() => expect(answers).toBe(24));
+  isOver = true;
+  const together = Map.groupBy(readIn, (at) => at);
+  expect(Math.max(...[...together.values()].map(({ length }) => length))).toBeLessThanOrEqual(2);
 });
 
 test('operations are counted once, and those of clients that have gone end', async () => {

@@ -8,14 +8,13 @@
  * A page is read in a fraction of a millisecond. So the text comes from Node's request and the answer goes to Node's response: a body and a
  * Response of the Fetch API would cost a tenth of the page.
  */
-import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
 import type { Admission } from '../../admission/admission.ts';
-import type { Answers } from '../../answers/answers.ts';
+import type { Answered, Answers } from '../../answers/answers.ts';
 import { must } from '../../base/must.ts';
 import type { Generation, OperationContext } from '../../graphql/generation/generation.ts';
-import { type EntryContext, whenWritten } from './entry-context.ts';
+import { admittedIn, type EntryContext, whenWritten } from './entry-context.ts';
 import { queryRequest } from './query-request.ts';
 import { sendAnswer } from './send-answer.ts';
 
@@ -28,37 +27,45 @@ export function useAnswers(
     async onRequest({ request, setRequest, serverContext, endResponse, fetchAPI }) {
       const context = serverContext as EntryContext;
       const { req, res } = context;
-      const admitted = must(context.admitted, 'every entry point admits its requests');
+      const admitted = admittedIn(context);
       const query = req === undefined ? null : queryRequest(req);
       if (answers === null || query === null || req === undefined || res === undefined) {
         await turns.turn(admitted.caller.name);
         return;
       }
       const { length, parametersOf } = query;
+      const { url, method, headers, signal } = request;
       // Before the turn: what begins in it shall not wait for the network.
       const text = length === null ? must(req.url, 'the URL of a request') : await bodyOf(req, length);
-      await turns.turn(admitted.caller.name);
-      const { url, method, headers, signal } = request;
-      const found = answers.answer({ admitted, text, parametersOf, signal });
-      const answered = found instanceof Promise ? await found : found;
-      if (answered === null) {
-        if (length !== null) setRequest(new fetchAPI.Request(url, { method, headers, signal, body: text }));
-        return;
-      }
-      whenWritten(context, answered.leave);
-      await sendAnswer(answered, query, req, res);
+      const send = (answered: Answered | null): boolean | Promise<boolean> => {
+        if (answered === null) return false;
+        whenWritten(context, answered.leave);
+        return sendAnswer(answered, query, req, res)?.then(() => true) ?? true;
+      };
+      const isSent = await turns.run(admitted.caller.name, () => {
+        signal.throwIfAborted();
+        const answered = answers.answer({ admitted, text, parametersOf, signal });
+        return answered instanceof Promise ? answered.then(send) : send(answered);
+      });
       // Yoga sends nothing after the end of Node's response.
-      endResponse(new fetchAPI.Response(null));
+      if (isSent) endResponse(new fetchAPI.Response(null));
+      else if (length !== null) setRequest(new fetchAPI.Request(url, { method, headers, signal, body: text }));
     },
   };
 }
 
 /** The body of a request. @param length in bytes @throws an Error if the client leaves before the end */
-async function bodyOf(request: IncomingMessage, length: number): Promise<string> {
-  for (;;) {
-    const body = request.read(length) as Buffer | null;
-    if (body !== null) return body.toString('utf8');
-    if (request.destroyed) throw new Error('the client left before the end of its request');
-    await Promise.race([once(request, 'readable'), once(request, 'close')]);
-  }
+function bodyOf(request: IncomingMessage, length: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    // One listener for all pieces. Node calls a new one at once if some bytes are there, so the others would never be read.
+    const look = (): void => {
+      const body = request.read(length) as Buffer | null;
+      if (body === null && !request.destroyed) return;
+      for (const event of ['readable', 'close', 'error']) request.off(event, look);
+      if (body === null) reject(new Error('the client left before the end of its request'));
+      else resolve(body.toString('utf8'));
+    };
+    for (const event of ['readable', 'close', 'error']) request.on(event, look);
+    look();
+  });
 }

@@ -1,6 +1,7 @@
 /** What the entry points of GraphQL hand to the plugins with a document. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AdmittedRequest } from '../../admission/admitted-request.ts';
+import { must } from '../../base/must.ts';
 import type { Span } from '../../base/tracing.ts';
 import { whenSent } from '../connections/unsent-answers.ts';
 
@@ -22,6 +23,11 @@ export interface AdmittedContext extends EntryContext {
   readonly admitted: AdmittedRequest;
   /** The profile that the connection of a message names; null without one. Absent over HTTP, where the request names it. */
   readonly profile?: string | null;
+}
+
+/** The request of a document that is admitted. */
+export function admittedIn(context: unknown): AdmittedRequest {
+  return must((context as EntryContext).admitted, 'every entry point admits its requests');
 }
 
 /** Calls `then` when the answer is sent. */

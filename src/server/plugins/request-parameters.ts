@@ -45,7 +45,7 @@ export function acceptedParameters<P extends Parameters>(params: P): P {
   return others as P;
 }
 
-/** Do the extensions of a query over HTTP change nothing of its answer? Clients put hashes and their own names there. */
+/** Do the extensions of a query change nothing of its answer? Clients put hashes and their own names there. */
 export function areIgnored(extensions: unknown): boolean {
   if (extensions === undefined || extensions === null) return true;
   return typeof extensions === 'object' && !Array.isArray(extensions) && !('portolan' in extensions);

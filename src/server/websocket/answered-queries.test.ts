@@ -6,6 +6,7 @@ import { type AnswerPair, answerPair, type PairOptions } from '../../../test/kit
 import { made } from '../../../test/kit/engine-fixture.ts';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { widget, widgets } from '../../../test/kit/graphql-world.ts';
+import { recordedLogger } from '../../../test/kit/recorded-logger.ts';
 import { userOf } from '../../../test/kit/user.ts';
 import { localUser } from '../../access/caller.ts';
 import { silentLogger } from '../../base/log.ts';
@@ -26,7 +27,9 @@ async function world(options: PairOptions = {}): Promise<AnswerPair> {
 
 interface Client {
   readonly messages: string[];
-  send(message: object): void;
+  send(message: object | string): void;
+  /** Ends the connection. */
+  end(): void;
   /** The messages of an operation, when it is over. */
   whole(id: string, payload: object): Promise<readonly string[]>;
 }
@@ -37,12 +40,14 @@ async function connected({ url }: RunningServer): Promise<Client> {
   await once(socket, 'open');
   const messages: string[] = [];
   socket.on('message', (data) => void messages.push(String(data)));
-  const send = (message: object): void => socket.send(JSON.stringify(message));
+  const send = (message: object | string): void =>
+    socket.send(typeof message === 'string' ? message : JSON.stringify(message));
   send({ type: 'connection_init' });
   await eventually(() => expect(messages).toHaveLength(1));
   return {
     messages,
     send,
+    end: () => socket.terminate(),
     async whole(id, payload) {
       const from = messages.length;
       send({ id, type: 'subscribe', payload });
@@ -141,4 +146,68 @@ test('a query that its client ends before its answer is not in flight any more',
   expect(refused.join()).toContain('TOO_MANY_REQUESTS');
   held.resolve();
   await eventually(async () => expect((await whole('4', payload)).join()).not.toContain('TOO_MANY_REQUESTS'));
+});
+
+test('the text of a message is no body of HTTP that says something else', async () => {
+  const { server } = await world();
+  const { whole } = await connected(server);
+  const plain = '{ exampleComWidgets { nodes { id } } }';
+  expect((await whole('1', { query: plain })).join()).toContain('"next"');
+  const post = async (body: unknown): Promise<number> =>
+    (
+      await fetch(server.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    ).status;
+  expect(await post([plain, null, null])).toBe(400);
+  expect(await post({ query: plain })).toBe(200);
+});
+
+test('a number without end is refused, also after null was answered', async () => {
+  const { server } = await world({ engine: { answerCacheBytes: 1_000_000 } });
+  const { send, messages, whole } = await connected(server);
+  for (let time = 0; time < 4; time += 1) await whole('1', { query: named, variables: { first: null, name: 'x' } });
+  const text = `{"query":${JSON.stringify(named)},"variables":{"first":1e400,"name":"x"}}`;
+  send(`{"id":"2","type":"subscribe","payload":${text}}`);
+  await eventually(() => expect(messages.at(-1)).toContain('cannot represent non-integer value'));
+  const posted = await fetch(server.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: text,
+  });
+  expect(await posted.text()).toContain('cannot represent non-integer value');
+});
+
+test('a client that leaves before its answer is no defect', async () => {
+  const { entries, logger } = recordedLogger();
+  const { fixture } = await world();
+  const asked = Promise.withResolvers<AbortSignal | undefined>();
+  const pages = {
+    pagesNow: () => null,
+    pages: (...[, , options]: Parameters<typeof fixture.pages.pages>) => {
+      asked.resolve(options?.signal);
+      return new Promise<never>((_, reject) =>
+        options?.signal?.addEventListener('abort', () => reject(options.signal?.reason)),
+      );
+    },
+  };
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    source: fixture.engine.source,
+    pages,
+    readiness: () => ({ ready: true }),
+    tabs: [],
+    log: logger,
+  });
+  onTestFinished(() => server.close());
+  const { send, end } = await connected(server);
+  send({ id: '1', type: 'subscribe', payload: { query: named, variables: { name: 'x' } } });
+  const signal = await asked.promise;
+  end();
+  await eventually(() => expect(signal?.aborted).toBe(true));
+  await server.close();
+  expect(entries.filter(({ level }) => level === 'error')).toEqual([]);
 });

@@ -22,6 +22,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import { noTracer, type Span, type Tracer } from '../../base/tracing.ts';
+import { exactJson } from '../../catalog/values/raw-json.ts';
 import type { Generation } from '../../graphql/generation/generation.ts';
 import { resultOfText } from '../../graphql/generation/shared-results.ts';
 import type { QueryParameters } from '../../graphql/prepared/prepared-queries.ts';
@@ -115,6 +116,11 @@ export function operationsProtocol(
         await turnOf(admission, extra);
         return await prepare({ yoga, answers }, params, extra, id, span);
       } catch (error) {
+        if (extra.signal.aborted) {
+          span.fail('CANCELLED');
+          span.end();
+          return [new GraphQLError('The client has left.')];
+        }
         const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
         const coded = errors.map((each) => withoutHttp(codedError(each, log)));
         span.fail(String(coded[0]?.extensions['code']));
@@ -206,7 +212,8 @@ function askedQuery(admitted: AdmittedRequest, params: Params, signal: AbortSign
     operationName: operationName ?? undefined,
     variables: variables ?? {},
   };
-  const text = JSON.stringify([query, operationName, variables]);
+  // As a body of HTTP that says the same: plans are found by the text, whoever sent it.
+  const text = exactJson({ query, operationName, variables });
   return { admitted, text, parametersOf: () => parameters, signal };
 }
 
