@@ -28,6 +28,7 @@ import { systemClock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { ServedKinds } from '../operation/served-kinds.ts';
+import { ArrivingBodies, arrivalMs } from '../server/connections/arriving-bodies.ts';
 import { CallerlessConnections } from '../server/connections/callerless-connections.ts';
 import type { Drain } from '../server/connections/drain.ts';
 import { UnsentAnswers, type UnsentBounds, whenSent } from '../server/connections/unsent-answers.ts';
@@ -36,6 +37,7 @@ import { arrivalOf } from '../server/negotiation/credentials.ts';
 import { isNotModified } from '../server/negotiation/entity-tag.ts';
 import { pathOf, searchOf } from '../server/negotiation/request-url.ts';
 import { openTlsServer, type TlsSource } from '../server/negotiation/tls-server.ts';
+import { manifestBounds } from '../writes/manifests/manifest-bounds.ts';
 import { groupDocument, groupsDocument, resourcesDocument } from './discovery/discovery-documents.ts';
 import { openApiOf } from './discovery/openapi-document.ts';
 import { discoveryVersion, requireJson } from './protocol/accept.ts';
@@ -93,6 +95,7 @@ export async function startAggregateServer(options: AggregateServerOptions): Pro
     log: options.log,
   });
   server.keepAliveTimeout = keepAliveMs;
+  server.requestTimeout = arrivalMs;
   server.on('secureConnection', (socket: Socket) => door.opened(socket));
   await listen(server, { ...options, flag: '--aggregate-port' }, options.sharesPort);
   const { port } = server.address() as AddressInfo;
@@ -129,12 +132,14 @@ class AggregateDoor {
   readonly #openApi: ReturnType<typeof openApiOf>;
   readonly #callerless = new CallerlessConnections();
   readonly #unsent: UnsentAnswers;
+  readonly #bodies: ArrivingBodies;
   #isClosing = false;
 
   constructor(options: AggregateServerOptions) {
     this.#options = options;
     this.#openApi = openApiOf(options.api);
     this.#unsent = new UnsentAnswers(options.log, systemClock, options.unsentBounds);
+    this.#bodies = new ArrivingBodies(options.log);
   }
 
   /** Counts a new connection until it has a caller. */
@@ -155,6 +160,7 @@ class AggregateDoor {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request);
     response.setHeader('x-content-type-options', 'nosniff');
+    this.#bodies.begin(request, manifestBounds.bytes);
     if (this.#isLeaving) response.setHeader('connection', 'close');
     try {
       if (this.#answerHealth(path, response)) return;
@@ -187,6 +193,7 @@ class AggregateDoor {
   /** Counts what the caller does not read of the answer. */
   #bound(socket: Socket, response: ServerResponse, caller: Caller): void {
     this.#unsent.belongs(socket, caller);
+    this.#bodies.belongs(socket, caller);
     whenSent(response, this.#unsent.watch(socket));
     // Node emits it when the last byte has been handed to the socket.
     response.once('prefinish', () => this.#unsent.check(socket));

@@ -27,6 +27,7 @@ import { IntrospectionAnswers } from '../graphql/introspection/introspection-ans
 import { Profiles } from '../graphql/introspection/profiles.ts';
 import { PreparedAnswers } from '../graphql/prepared/prepared-answers.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
+import { ArrivingBodies, arrivalMs, type BodyBounds } from './connections/arriving-bodies.ts';
 import { CallerlessConnections } from './connections/callerless-connections.ts';
 import { Drain } from './connections/drain.ts';
 import { UnsentAnswers, type UnsentBounds } from './connections/unsent-answers.ts';
@@ -95,6 +96,8 @@ export interface ServerOptions {
   readonly keepAliveMs?: number;
   /** Bounds of what clients do not read. Default: those of unsent-answers.ts. */
   readonly unsentBounds?: UnsentBounds;
+  /** Bounds of requests that have not come whole. Default: those of arriving-bodies.ts. */
+  readonly bodyBounds?: BodyBounds;
   /** Milliseconds between two checks of the credentials of a connection; default 10 s. */
   readonly checkCallersMs?: number;
   /** Traces requests. Default: none is traced. */
@@ -125,9 +128,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const crossOrigin = new CrossOrigin(() => options.allowOrigins ?? [], log, tls !== undefined);
   const callerless = new CallerlessConnections();
   const unsent = new UnsentAnswers(log, systemClock, options.unsentBounds);
+  const bodies = new ArrivingBodies(log, options.bodyBounds);
   const authenticate = noting(options.authenticate ?? everyoneIsLocal, (socket, caller) => {
     callerless.known(socket);
     unsent.belongs(socket, caller);
+    bodies.belongs(socket, caller);
   });
   const admission = createAdmission({ ...options, authenticate });
   const { pages } = options;
@@ -166,6 +171,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     request.url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '') || '/';
     if (request.headers.accept !== undefined) request.headers.accept = byWeight(request.headers.accept);
     if (drain.isOn) response.setHeader('connection', 'close');
+    bodies.begin(request, maxRequestBytes);
     if (prefersEvents(request.headers.accept ?? null)) {
       response.once(
         'close',
@@ -201,6 +207,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     tls === undefined ? createServer(handle) : openTlsServer(tls, handle, { lookMs: options.tlsLookMs, log });
   server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => callerless.opened(socket));
   server.keepAliveTimeout = options.keepAliveMs ?? 75_000;
+  server.requestTimeout = arrivalMs;
   // One message in each turn of the event loop, so that many messages at once do not delay other connections.
   const sockets = new WebSocketServer({
     noServer: true,

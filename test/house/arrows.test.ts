@@ -374,6 +374,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'read-object.ts',
   ],
   server: [
+    'connections/arriving-bodies.ts',
     'connections/callerless-connections.ts',
     'connections/drain.ts',
     'connections/unsent-answers.ts',
