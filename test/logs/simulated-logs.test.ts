@@ -129,6 +129,20 @@ test('words that name nothing are errors that say what to write', async () => {
   expect(previous).toMatchObject({ code: 1, err: expect.stringContaining('previous terminated container') });
 });
 
+test('a choice of nothing is told, and is no success', async () => {
+  const none = await run(['Pod'], { selector: 'app=none' });
+  expect(none).toEqual({ code: 1, out: '', err: expect.stringMatching(/^portolan: No Pod is chosen: [^\n]+\n$/) });
+  const container = await run(['pod/web-1'], { container: ['app', 'nope'], tail: 1 });
+  expect(container).toMatchObject({ code: 1, err: 'portolan: No chosen Pod has a container "nope".\n' });
+  expect(container.out).toMatch(/^default\/web-1 app /);
+  const followed = start(['Pod'], { selector: 'app=none', follow: true });
+  await eventually(() =>
+    expect(followed.told.err).toMatch(/No Pod is chosen: .* Those that come later are shown\.\n$/),
+  );
+  followed.stop();
+  expect(await followed.code).toBe(0);
+});
+
 test('new lines are followed, and without the start token there are none', async () => {
   const args = 'from: { query: { kinds: ["Pod"] } }, tail: 1';
   const client = new LogClient(gateway.url, args, token);
