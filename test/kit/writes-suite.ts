@@ -194,6 +194,22 @@ export function describeWrites(name: string, start: () => Promise<World>): void 
       expect(again.complete).toBe(false);
     });
 
+    test('an object that is named twice is refused the second time, and nothing is written', async () => {
+      const map = (value: string) => ({ json: configMap(namespace, 'named-twice', { value }) });
+      for (const options of [{ dryRun: true }, {}]) {
+        const { items } = await write('apply', { docs: [map('1'), map('2')], options });
+        expect(items[1]).toMatchObject({
+          result: 'NONE',
+          errors: [{ code: 'INVALID_FIELD', message: expect.stringMatching(/configmaps named-twice in .* twice/) }],
+        });
+        expect(items[0]).toMatchObject(options.dryRun ? { result: 'CREATED' } : { errors: [{ code: 'SKIPPED' }] });
+      }
+      await one('apply', { docs: [map('1')] });
+      const id = idOf('configmaps', 'named-twice');
+      const removed = await write('delete', { targets: { objects: [{ id }, { id }] }, options: { dryRun: true } });
+      expect(removed.items.map(({ result }) => result)).toEqual(['DELETED', 'NONE']);
+    });
+
     test('a conflict names the manager and the field', async () => {
       const json = configMap(namespace, 'contested', { color: 'blue' });
       await one('apply', { docs: [{ json }], options: { fieldManager: 'painter' } });
