@@ -42,6 +42,7 @@ import type { EntryContext } from './entry-context.ts';
 import { type GivenParameters, keepResult, keptResult, questionIn } from './kept-results.ts';
 import { LiveStream } from './live-stream.ts';
 import { codeOfResult, endingWithErrors, type Result } from './message-stream.ts';
+import { withoutRepeats } from './repeated-errors.ts';
 
 /** The context of a document, created by Yoga (over HTTP) or operations-protocol.ts. */
 interface Enveloped extends EntryContext {
@@ -443,5 +444,5 @@ function firstType({ definitions }: DocumentNode): OperationType {
 }
 
 function withExtensions(result: Result, operation: Operation): Result {
-  return { ...result, extensions: { ...result.extensions, portolan: operation.extensions() } };
+  return { ...withoutRepeats(result), extensions: { ...result.extensions, portolan: operation.extensions() } };
 }
