@@ -135,9 +135,25 @@ test.each<[args: readonly string[], err: RegExp]>([
 });
 
 test('a history without changes says what to ask for', async () => {
-  expect((await run(['history', 'ConfigMap', 'none', '-n', 'default'])).out).toBe(
-    'No change of ConfigMap none in the namespace default is recorded since -1h. Give an earlier time with --since, or check the name.\n',
+  await made('first', 'a');
+  const since = new Date().toISOString();
+  expect(await run(['history', 'ConfigMap', 'none', '-n', 'default', '--since', since])).toEqual({
+    code: 0,
+    out: `No change of ConfigMap none in the namespace default is recorded since ${since}. Give an earlier time with --since, or check the name.\n`,
+    err: '',
+  });
+});
+
+test('a history says from when on all changes are recorded', async () => {
+  const err = expect.stringMatching(
+    /^portolan: Older changes since -1h may be missing: the record is whole only since 20\S+Z, for ConfigMap\.\n$/,
   );
+  const out = 'No change of ConfigMap none in the namespace default is recorded since -1h.\n';
+  expect(await run(['history', 'ConfigMap', 'none', '-n', 'default'])).toEqual({ code: 0, out, err });
+  expect(await run(['history', '--limit', '0'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('1 to 999999999'),
+  });
 });
 
 test('a revert needs a state', async () => {
