@@ -88,6 +88,7 @@ test.each<[args: readonly string[], code: number, err: RegExp]>([
   [['plan', '--nothing'], 2, /^Unknown option --nothing\. See portolan plan --help\.\n$/],
   [['delete', 'Pod', '--on-error', 'pray'], 2, /stop, continue, revert/],
   [['scale', 'Deployment', 'a', '--replicas', '-1', '--yes'], 2, /It is a whole number/],
+  [['apply', '-f', 'none.yaml', '--wait', '99999'], 2, /It is a whole number, 0 to 30000\./],
   [['restart', 'Deployment', 'a', '--yes'], 2, /^portolan: One name is given, and no object matches\.\n$/],
   [['apply', '-f', 'none.yaml', '--yes'], 2, /^portolan: --filename none\.yaml cannot be read: /],
   [['apply', '-f', 'none.yaml'], 2, /^portolan: Standard input is no terminal, /],

@@ -1,5 +1,6 @@
 /** The options of the commands that write, for the command line. Who writes what is no configuration: it has no variable and no key. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { longestWait } from '../../writes/run/write-options.ts';
 import type { HistoryFlags } from './history.ts';
 import type { WriteCommand, WriteFlags } from './write-command.ts';
 
@@ -83,7 +84,11 @@ function addRunOptions(command: Command, name: WriteCommand): Command {
     command
       .option('-y, --yes', 'carry the plan out without a question')
       .option('--dry-run', 'only show the plan')
-      .option('--wait <milliseconds>', "wait until the gateway's tables show the writes (default: 2000)", wholeNumber())
+      .option(
+        '--wait <milliseconds>',
+        "wait until the gateway's tables show the writes (default: 2000)",
+        wholeNumber(0, longestWait),
+      )
       .option('--request-id <id>', 'makes a repeat of the command harmless, such as a UUID of version 7');
   }
   return command
