@@ -88,6 +88,19 @@ test('a text that is refused comes into the editor again, with the reason, and i
   expect(failing).toMatchObject({ code: 2, err: expect.stringContaining('ended with the exit code 1') });
 });
 
+test('an editor that leaves no file is named with the file', async () => {
+  await made('left', 'a');
+  for (const editor of ['rm', `sh -c 'rm "$0" && mkdir "$0"'`]) {
+    expect(await run(['edit', ...words('left'), '--yes'], editor)).toEqual({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(
+        /^portolan: Nothing was edited: what the editor left at \S+ cannot be read: E[^\n]+\.\n$/,
+      ),
+    });
+  }
+});
+
 test('the history has the versions, and a revert goes back to them', async () => {
   await made('reverted', 'a');
   await made('reverted', 'b');
