@@ -240,6 +240,10 @@ export function describeWrites(name: string, start: () => Promise<World>): void 
       expect(await codeOf('patch', { target: { id, resourceVersion: '1' }, patch: { data: { a: '2' } } })).toEqual([
         ['StaleObject', 'STALE_OBJECT'],
       ]);
+      for (const dryRun of [true, false]) {
+        const named = { target: { id, resourceVersion: 'abc' }, patch: { data: { a: '2' } }, options: { dryRun } };
+        expect(await codeOf('patch', named)).toEqual([['StaleObject', 'STALE_OBJECT']]);
+      }
       expect(await codeOf('delete', { targets: { objects: [{ id, uid: 'another' }] } })).toEqual([
         ['StaleObject', 'STALE_OBJECT'],
       ]);
