@@ -126,7 +126,9 @@ test('words that name nothing are errors that say what to write', async () => {
   const bad = await run(['pod/web-1'], { grep: '(' });
   expect(bad).toMatchObject({ code: 1, err: expect.stringContaining('BAD_USER_INPUT') });
   const previous = await run(['pod/web-1'], { previous: true });
-  expect(previous).toMatchObject({ code: 1, err: expect.stringContaining('previous terminated container') });
+  const err =
+    'portolan: default/web-1 app: NOT_FOUND: The container has not started again, so it has no log from before.\n';
+  expect(previous).toEqual({ code: 1, out: '', err });
 });
 
 test('a choice of nothing is told, and is no success', async () => {
