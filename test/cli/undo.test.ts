@@ -104,7 +104,7 @@ test('an editor that leaves no file is named with the file', async () => {
 test('the history has the versions, and a revert goes back to them', async () => {
   await made('reverted', 'a');
   await made('reverted', 'b');
-  const text = await run(['history', ...words('reverted')]);
+  const text = await run(['history', 'cm/reverted', '-n', 'default']);
   expect(text.out).toMatch(/^AT +CHANGE +OBJECT +FROM +TO +BY +PATHS\n/);
   expect(text.out.split('\n')[1]).toMatch(/MODIFIED +default\/ConfigMap reverted .* data/);
   const json = await run(['history', ...words('reverted'), '--output', 'json']);
@@ -114,7 +114,7 @@ test('the history has the versions, and a revert goes back to them', async () =>
   expect(done).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/reverted reverted\n$/) });
   expect(dataOf('reverted')).toBe('a');
   expect(await run(['delete', ...words('reverted'), '--yes', '--wait', '20000'])).toMatchObject({ code: 0 });
-  const again = await run(['revert', ...words('reverted'), '--to-version', from, '--yes']);
+  const again = await run(['revert', 'configmap/reverted', '-n', 'default', '--to-version', from, '--yes']);
   expect(again).toMatchObject({ code: 0, out: expect.stringMatching(/reverted created\n$/) });
   expect(dataOf('reverted')).toBe('a');
 });

@@ -110,6 +110,12 @@ test('the lines of a Pod by its name, of all Pods of a kind, and with a colour f
   const lines = one.out.trimEnd().split('\n');
   expect(lines).toHaveLength(3);
   for (const line of lines) expect(line).toMatch(/^default\/web-1 app \d{4}-\S+Z level=\w+ msg=/);
+  for (const words of [
+    ['Pod', 'web-1'],
+    ['pod', 'web-1'],
+  ]) {
+    expect((await run(words, { tail: 1 })).out).toMatch(/^default\/web-1 app /);
+  }
   const both = await run(['Pod'], { selector: 'app=web', tail: 5, prefix: true }, true);
   expect(both.out).toContain('<pod1>default/web-');
   expect(both.out).toContain('<pod2>default/web-');
@@ -122,6 +128,7 @@ test('words that name nothing are errors that say what to write', async () => {
   await expect(run(['pod/none'])).rejects.toMatchObject({ code: 'NOT_FOUND' });
   await expect(run([])).rejects.toMatchObject({ code: 'CONFIGURATION' });
   await expect(run(['Pod'])).rejects.toMatchObject({ code: 'CONFIGURATION' });
+  await expect(run(['deplo/a'])).rejects.toThrow('There is no kind "deplo";');
   await expect(run(['pod/a', 'Pod'])).rejects.toMatchObject({ code: 'CONFIGURATION' });
   const bad = await run(['pod/web-1'], { grep: '(' });
   expect(bad).toMatchObject({ code: 1, err: expect.stringContaining('BAD_USER_INPUT') });

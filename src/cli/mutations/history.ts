@@ -9,6 +9,7 @@ import { shortList } from '../../base/text/short-list.ts';
 import { textTable } from '../../base/text/text-table.ts';
 import { GatewayClient, type RemoteConfig } from '../remote/gateway-client.ts';
 import { inPlace } from '../remote/object-filter.ts';
+import { kindAndNames } from './kind-and-names.ts';
 import { cutNotice, missingChanges, type RecordedChange, recordedChanges } from './recorded-changes.ts';
 
 export interface HistoryFlags {
@@ -28,10 +29,11 @@ interface Writable {
 /** @throws PortolanError with the words of the gateway */
 export async function history(
   remote: RemoteConfig,
-  { words: [kind, name], since, namespace, cluster, limit, output }: HistoryFlags,
+  { words, since, namespace, cluster, limit, output }: HistoryFlags,
   to: Writable = standardOutput,
   errors: Writable = standardError,
 ): Promise<number> {
+  const [kind, name] = kindAndNames(words);
   const changes: RecordedChange[] = [];
   const wanted = { since, kind, name, namespace, cluster };
   const client = new GatewayClient(remote);

@@ -3,11 +3,12 @@
  *
  *   -f web.yaml                    the manifests                        {docs: […]}
  *   ID ID                          the ids                              {objects: […]}
- *   Deployment web -n shop         a kind with names or a filter        asks how many match -> {query: {…, expect: 1}}
+ *   Deployment web, deploy/web     a kind with names or a filter        asks how many match -> {query: {…, expect: 1}}
  */
 import { PortolanError } from '../../base/errors.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';
 import { filterOf, placeFilter } from '../remote/object-filter.ts';
+import { kindAndNames } from './kind-and-names.ts';
 import type { ManifestFile } from './manifest-files.ts';
 import type { WriteGateway } from './written-items.ts';
 
@@ -37,10 +38,11 @@ export function documentsOf(files: readonly ManifestFile[], { namespace, cluster
  */
 export async function targetsOf(
   gateway: WriteGateway,
-  words: readonly string[],
+  given: readonly string[],
   flags: ObjectFlags,
   say: (line: string) => void,
 ): Promise<object> {
+  const words = kindAndNames(given);
   const ids = words.filter(isObjectId);
   const [kind, ...names] = words;
   if (kind === undefined) {

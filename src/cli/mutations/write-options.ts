@@ -23,7 +23,7 @@ export function addWriteOptions(command: Command, name: WriteCommand): Command {
   const takesManifests = name === 'plan' || name === 'apply';
   if (!takesManifests) {
     command
-      .argument('[object...]', 'the ids of objects, or a kind (Deployment, deploy) and names')
+      .argument('[object...]', 'the ids of objects, a kind (Deployment, deploy) and names, or KIND/NAME')
       .option('--filter <json>', 'with a kind: the objects that match this filter of GraphQL')
       .option('-l, --selector <labels>', 'with a kind: the objects with these labels, such as app=web,tier in (a,b)');
   }
@@ -61,7 +61,7 @@ export function addWriteOptions(command: Command, name: WriteCommand): Command {
 
 function addObjectOptions(command: Command, name: WriteCommand): Command {
   command
-    .argument('[object...]', 'the id of an object, or a kind (Deployment, deploy) and a name')
+    .argument('[object...]', 'the id of an object, a kind (Deployment, deploy) and a name, or KIND/NAME')
     .option('-n, --namespace <name>', 'the namespace of the object')
     .option('--cluster <name>', 'the cluster, where there are several');
   if (name === 'revert') {
@@ -103,7 +103,7 @@ function addRunOptions(command: Command, name: WriteCommand): Command {
 /** The options of `portolan history`. */
 export function addHistoryOptions(command: Command): Command {
   return command
-    .argument('[object...]', 'a kind (Deployment, deploy), and perhaps a name')
+    .argument('[object...]', 'a kind (Deployment, deploy) and perhaps a name, or KIND/NAME')
     .option('--since <time>', 'a time such as 2026-01-31T08:15:00Z, or relative to now', '-1h')
     .option('-n, --namespace <name>', 'the changes in this namespace')
     .option('--cluster <name>', 'the changes in this cluster')
