@@ -139,6 +139,7 @@ test.each<[args: readonly string[], err: RegExp]>([
 });
 
 test.each<[args: readonly string[], err: RegExp]>([
+  [['history', 'ConfigMap', 'a', 'b'], /^portolan: The history is that of one name or of all: a, b are 2\.\n$/],
   [['history', 'ConfigMapp'], /^portolan: [^\n]*"ConfigMapp"[^\n]*\n$/],
   [['history', '--since', 'yesterday'], /^portolan: [^\n]*"yesterday"[^\n]*\n$/],
   [['logs', 'pod/none'], /^portolan: There is no pod none, or you may not see it: [^\n]+\n$/],

@@ -4,6 +4,7 @@
  *   AT                    CHANGE    OBJECT                     FROM  TO    BY       PATHS
  *   2026-01-31T08:15:00Z  MODIFIED  shop/Deployment web        4711  4712  kubectl  spec.replicas
  */
+import { PortolanError } from '../../base/errors.ts';
 import { standardError, standardOutput } from '../../base/output/standard-streams.ts';
 import { shortList } from '../../base/text/short-list.ts';
 import { textTable } from '../../base/text/text-table.ts';
@@ -33,7 +34,14 @@ export async function history(
   to: Writable = standardOutput,
   errors: Writable = standardError,
 ): Promise<number> {
-  const [kind, name] = kindAndNames(words);
+  const [kind, name, ...more] = kindAndNames(words);
+  if (more.length > 0) {
+    const given = [name, ...more].join(', ');
+    throw new PortolanError(
+      'CONFIGURATION',
+      `The history is that of one name or of all: ${given} are ${more.length + 1}.`,
+    );
+  }
   const changes: RecordedChange[] = [];
   const wanted = { since, kind, name, namespace, cluster };
   const client = new GatewayClient(remote);
