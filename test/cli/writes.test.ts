@@ -104,6 +104,15 @@ test.each<[args: readonly string[], code: number, err: RegExp]>([
   expect(await run(...args)).toMatchObject({ code, out: '', err: expect.stringMatching(err) });
 });
 
+test('of several names, those that no object has are named', async () => {
+  expect(await run('apply', '-f', file('there', 'a'), '--yes', '--wait', '20000')).toMatchObject({ code: 0 });
+  expect(await run('delete', 'ConfigMap', 'there', 'nope', 'none', '-n', 'default', '--yes')).toEqual({
+    code: 2,
+    out: '',
+    err: 'portolan: 3 names are given, and 1 object matches; none has the name nope, none.\n',
+  });
+});
+
 test('--help says what the exit codes mean', async () => {
   expect(await run('plan', '--help')).toMatchObject({ code: 0, out: expect.stringContaining('1 if something would') });
   expect(await run('scale', '--help')).toMatchObject({ code: 0, out: expect.stringContaining('--replicas') });

@@ -22,6 +22,9 @@ export interface ObjectFlags {
   readonly selector?: string;
 }
 
+/** Names that are looked for one by one. */
+const mostNames = 20;
+
 /** The argument `docs`. */
 export function documentsOf(files: readonly ManifestFile[], { namespace, cluster }: ObjectFlags): readonly object[] {
   return files.map(({ text: yaml }) => ({
@@ -66,18 +69,20 @@ export async function targetsOf(
       `${kind} alone would mean every object of the kind: add names, --filter, --selector, --namespace or --cluster.`,
     );
   }
-  const filter = {
+  const filterBy = (some: readonly string[]): object => ({
     ...placeFilter(flags),
     ...(selector === undefined ? {} : { labelSelector: selector }),
-    ...(names.length === 0 ? {} : { metadata: { name: { in: names } } }),
+    ...(some.length === 0 ? {} : { metadata: { name: { in: some } } }),
     ...(flags.filter === undefined ? {} : { and: [filterOf('--filter', flags.filter)] }),
-  };
+  });
+  const filter = filterBy(names);
   const expect = await gateway.count(kind, filter);
   if (expect < names.length) {
-    throw new PortolanError(
-      'NOT_FOUND',
-      `${names.length === 1 ? 'One name is' : `${names.length} names are`} given, and ${counted(expect)}.`,
-    );
+    const given = names.length === 1 ? 'One name is' : `${names.length} names are`;
+    const counts = await Promise.all(names.slice(0, mostNames).map((name) => gateway.count(kind, filterBy([name]))));
+    const missing = names.filter((_, at) => counts[at] === 0);
+    const which = names.length === 1 || missing.length === 0 ? '' : `; none has the name ${missing.join(', ')}`;
+    throw new PortolanError('NOT_FOUND', `${given} given, and ${counted(expect)}${which}.`);
   }
   say(`${counted(expect)}.`);
   return { query: { kinds: [kind], filter, expect } };
