@@ -181,8 +181,14 @@ function namedTarget(resolved: ResolvedTarget): ResolvedTarget {
   return { ...resolved, preconditions: anyState, manifest: null, error: why };
 }
 
-/** The target, with an error if the verb does not fit its kind. */
-function fitting({ action }: WantedMutation, resolved: ResolvedTarget): ResolvedTarget {
+/** The target, with an error if the verb does not fit it. */
+function fitting({ action, verb, options }: WantedMutation, resolved: ResolvedTarget): ResolvedTarget {
+  // A requestId makes the name.
+  if (verb === 'apply' && resolved.target.name === null && resolved.error === null && options.requestId === null) {
+    const unnamed =
+      'An apply needs the name of the object: write metadata.name, or use `create`, which takes generateName.';
+    return { ...resolved, error: writeError('INVALID_FIELD', unnamed, 'metadata.name') };
+  }
   const why = resolved.error === null ? misfit(action(resolved, ''), resolved.target.resource) : null;
   return why === null ? resolved : { ...resolved, error: writeError('UNSUPPORTED', why) };
 }

@@ -494,6 +494,8 @@ export function describeWrites(name: string, start: () => Promise<World>): void 
     test('a repeat with the same requestId does nothing twice', async () => {
       const requestId = '0197a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
       const generated = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'made-', namespace } };
+      const unnamed = { code: 'INVALID_FIELD', path: 'metadata.name', message: expect.stringContaining('`create`') };
+      expect(await one('apply', { docs: [{ json: generated }] })).toMatchObject({ errors: [unnamed] });
       const first = await one('create', { docs: [{ json: generated }], options: { requestId } });
       const second = await one('create', { docs: [{ json: generated }], options: { requestId } });
       expect(second).toMatchObject({ target: { name: first.target.name }, errors: [{ code: 'ALREADY_EXISTS' }] });
