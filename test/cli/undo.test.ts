@@ -133,7 +133,8 @@ test.each<[args: readonly string[], err: RegExp]>([
     ['rollback', 'Deployment', 'none', '--yes'],
     /^portolan: There is no Deployment none, or you may not see it: [^\n]+\.\n$/,
   ],
-  [['edit', 'ConfigMap', 'none'], /^portolan: Standard input is no terminal, /],
+  [['edit', 'ConfigMap'], /^portolan: Name one object: /],
+  [['edit', 'AVsiYSIsInBvZHMiLCJiIiwiYyJd'], /^portolan: Standard input is no terminal, /],
 ])('%j is refused', async (args, err) => {
   expect(await run(args)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(err) });
 });

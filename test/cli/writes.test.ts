@@ -98,7 +98,9 @@ test.each<[args: readonly string[], code: number, err: RegExp]>([
   [['restart', 'deploy/', '--yes'], 2, /^portolan: "deploy\/" names no object: write KIND\/NAME/],
   [['restart', 'deployment', 'a', '--yes'], 2, /^portolan: One name is given, and no object matches\.\n$/],
   [['apply', '-f', 'none.yaml', '--yes'], 2, /^portolan: --filename none\.yaml cannot be read: /],
-  [['apply', '-f', 'none.yaml'], 2, /^portolan: Standard input is no terminal, /],
+  [['apply', '-f', 'none.yaml'], 2, /^portolan: --filename none\.yaml cannot be read: /],
+  [['scale', 'AVsiYSIsInBvZHMiLCJiIiwiYyJd'], 2, /^portolan: Say with --replicas how many there shall be\.\n$/],
+  [['delete', 'AVsiYSIsInBvZHMiLCJiIiwiYyJd'], 2, /^portolan: Standard input is no terminal, /],
   [['apply', '-f', '-', '--yes', '--url', 'http://127.0.0.1:1'], 2, /^portolan: No gateway answers at /],
 ])('%j ends with %d', async (args, code, err) => {
   expect(await run(...args)).toMatchObject({ code, out: '', err: expect.stringMatching(err) });
