@@ -16,6 +16,7 @@ import { quotaRefusal, quotas, refusesStorage } from './quota-controller.ts';
 
 const manager = 'kube-controller-manager';
 const replicaSets = 'replicasets.apps';
+const revisionKey = 'deployment.kubernetes.io/revision';
 export const deployments = 'deployments.apps';
 export const statefulSets = 'statefulsets.apps';
 
@@ -82,7 +83,11 @@ export function deploymentController(world: World): Controller {
       const all = dependentsOf(world, deployment, replicaSets);
       const name = `${deployment.name}-${hash}`;
       let current = all.find((set) => set.name === name);
-      if (!current) {
+      const newest = Math.max(0, ...all.filter((set) => set.name !== name).map(revisionOf));
+      // A set that is current again is the newest revision.
+      const revision = Math.max(newest + 1, current === undefined ? 0 : revisionOf(current));
+      if (current) current = world.annotate(current, { [revisionKey]: String(revision) }, manager) ?? current;
+      else {
         const labels = { ...asObject(asObject(template.metadata).labels), 'pod-template-hash': hash };
         current = world.create(
           'apps',
@@ -92,7 +97,7 @@ export function deploymentController(world: World): Controller {
               name,
               namespace: deployment.namespace,
               labels,
-              annotations: { 'deployment.kubernetes.io/revision': String(Math.max(0, ...all.map(revisionOf)) + 1) },
+              annotations: { [revisionKey]: String(revision) },
               ownerReferences: [world.ownerReference(deployment)],
             },
             spec: {
@@ -141,6 +146,7 @@ export function deploymentController(world: World): Controller {
       ]) {
         if (status[field] === 0) delete status[field];
       }
+      world.annotate(deployment, { [revisionKey]: String(revision) }, manager);
       world.setStatus(deployment, status, manager);
       const limit = at(deployment.object, 'spec', 'revisionHistoryLimit') ?? 10;
       const ended = all
@@ -154,7 +160,7 @@ export function deploymentController(world: World): Controller {
 
 /** The revision of a Deployment that a ReplicaSet is. */
 function revisionOf(set: Stored): number {
-  return Number(at(set.object, 'metadata', 'annotations', 'deployment.kubernetes.io/revision') ?? 0);
+  return Number(at(set.object, 'metadata', 'annotations', revisionKey) ?? 0);
 }
 
 /** One step of a rolling update: at most a quarter more or fewer pods than wanted. */

@@ -57,6 +57,39 @@ async function eventually(condition: () => boolean): Promise<void> {
   throw new Error('the condition was never met');
 }
 
+test('a Deployment that goes back to an earlier template has a new revision', async () => {
+  const { create, patch, get, list } = await demo(fastClock(), false, 50);
+  const path = '/apis/apps/v1/namespaces/default/deployments/turned';
+  const containers = (image: string) => [{ name: 'app', image }];
+  const labels = { app: 'turned' };
+  create({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'turned', namespace: 'default' },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: containers('a') } },
+    },
+  });
+  const revisionOf = (object: JsonObject | undefined) =>
+    at(object, 'metadata', 'annotations', 'deployment.kubernetes.io/revision');
+  const revisions = () =>
+    owned(list('/apis/apps/v1/namespaces/default/replicasets'), get(path)).map((set) => [
+      at(asObject(asArray(at(set, 'spec', 'template', 'spec', 'containers'))[0]), 'image'),
+      revisionOf(set),
+    ]);
+  for (const [image, revision] of [
+    ['a', '1'],
+    ['b', '2'],
+    ['a', '3'],
+  ] as const) {
+    patch(path, { spec: { template: { spec: { containers: containers(image) } } } });
+    await eventually(() => revisionOf(get(path)) === revision);
+    expect(revisions()).toContainEqual([image, revision]);
+  }
+});
+
 describe('the demo world', () => {
   test('has what a cluster has, owned and placed as it should be', async () => {
     const sim = await demo(frozen);

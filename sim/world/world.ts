@@ -71,6 +71,17 @@ export class World {
     );
   }
 
+  /** Adds annotations, unless the object has them. */
+  annotate(stored: Stored, annotations: JsonObject, manager: string): Stored | undefined {
+    const current = this.get(stored.storage, stored.namespace, stored.name);
+    if (!current) return undefined;
+    const metadata = metadataOf(current.object);
+    const known = asObject(metadata.annotations);
+    if (Object.entries(annotations).every(([key, value]) => known[key] === value)) return current;
+    const content = { ...current.object, metadata: { ...metadata, annotations: { ...known, ...annotations } } };
+    return this.#update(current, content, manager, '');
+  }
+
   /** Replaces everything but apiVersion, kind and metadata, unless it is equal: for kinds without spec and status. */
   replace(stored: Stored, content: JsonObject, manager: string): Stored | undefined {
     const current = this.get(stored.storage, stored.namespace, stored.name);

@@ -13,8 +13,7 @@
  *   - Nothing is read for a subscriber who takes nothing: the merge is bounded, and the requests wait.
  *   - What is held counts for the caller, over all subscriptions (HeldBytes). At the bound, no subscription and no container begins.
  *   - The end of one container never ends another one.
- *
- * A Pod that is not visible for a while goes on after the last line that was sent when it comes back.
+ *   - A Pod that is not visible for a while goes on after the last line that was sent when it comes back.
  */
 import { requireValid } from '../access/caller.ts';
 import { isVisible, type Scope } from '../access/scope.ts';
@@ -31,6 +30,7 @@ import { ContainerLog } from './stream/container-log.ts';
 import { type LineQueue, weightOf } from './stream/line-queue.ts';
 import { LogMerge, type MergeBounds } from './stream/log-merge.ts';
 import type { LogLine, LogMessage, LogNotice, LogPlace } from './stream/log-message.ts';
+import { nothingChosen } from './stream/nothing-chosen.ts';
 
 interface Followed {
   readonly log: ContainerLog;
@@ -175,8 +175,7 @@ export class FollowedLogs {
 
   #isComplete(): boolean {
     if (!this.#merge.isEmpty || this.#notices.length > 0) return false;
-    const areOver = this.#read().every(({ log }) => log.isOver);
-    return areOver && (!this.#options.follow || this.#areAllOver);
+    return this.#read().every(({ log }) => log.isOver) && (!this.#options.follow || this.#areAllOver);
   }
 
   /** Milliseconds until the next look for Pods: at once after a commit, but never more than its share of the time. */
@@ -330,18 +329,21 @@ export class FollowedLogs {
     const seen = new Set<string>();
     this.#areAllOver = this.#source.by === 'ids' && this.#source.identities.every(({ key }) => key === podKey);
     const coming: Coming[] = [];
+    const absent = new Set(this.#options.containers);
     for (const pod of pods) {
       const podOver = isOver(pod.body);
       if (!podOver) this.#areAllOver = false;
       for (const state of containersOf(pod.body, this.#options.containers)) {
         const key = `${pod.cluster}/${pod.uid}/${state.name}`;
         seen.add(key);
+        absent.delete(state.name);
         const known = this.#containers.get(key);
         known?.log.update(state, podOver);
         if (known?.log.isOver === true && this.#mayTryAgain(known)) this.#forget(key, known);
         if (!this.#containers.has(key)) coming.push({ key, pod, state, podOver });
       }
     }
+    if (!this.#lookedBefore) this.#notices.push(...nothingChosen(pods.length, absent));
     await this.#beginAll(coming, allows);
     for (const [key, followed] of this.#containers) if (!seen.has(key)) this.#left(key, followed);
     for (const key of this.#lastTold.keys()) if (!seen.has(key)) this.#lastTold.delete(key);

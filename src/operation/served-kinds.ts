@@ -3,11 +3,11 @@
  *
  *   `Pod`, `pods`, `pods` (resourceKey), `deployments.apps`   one kind
  *   `Certificate`                                             one kind, if only one kind has this Kind
- *   `po`                                                      one kind by its short name
+ *   `pod`, `po`                                               one kind by its singular or its short name
  *   `all`                                                     the kinds of a category, as in kubectl
  *   `*.cert-manager.io`                                       all kinds whose type, list or resourceKey matches
  *
- * A word means the first of these that there is. So no short name and no category changes the meaning of another name. A short name of
+ * A word means the first of these that there is. So no singular, no short name and no category changes the meaning of another name. One of
  * several kinds means the one of Kubernetes itself, the core group first: a CRD that comes later does not take it.
  */
 
@@ -43,8 +43,8 @@ export interface ServedKinds {
   /** The objects of abstract kinds that are made from this one, if they are there. */
   derived(kind: CatalogKind, identity: Identity): readonly Identity[];
   /**
-   * The kinds that a caller's words name. A word is a GraphQL type, a list root, a resourceKey, an unambiguous Kind, a short name or a
-   * category. `*` in a word matches any text.
+   * The kinds that a caller's words name. A word is a GraphQL type, a list root, a resourceKey, an unambiguous Kind, a singular, a short
+   * name or a category. `*` in a word matches any text.
    * @throws PortolanError BAD_USER_INPUT for a word that names no kind, or for a name of several.
    */
   kinds(words: readonly string[]): readonly CatalogKind[];
@@ -120,7 +120,7 @@ function wordsOf(kinds: readonly CatalogKind[]): ReadonlyMap<string, readonly Ca
     if (known === undefined) words.set(name, [kind]);
     else if (!known.includes(kind) && known.every((other) => other.names.type !== name)) known.push(kind);
   }
-  for (const [name, some] of byNames(kinds, ({ shortNames }) => shortNames)) {
+  for (const [name, some] of byNames(kinds, ({ singular, shortNames }) => [...new Set([singular, ...shortNames])])) {
     if (!words.has(name)) words.set(name, preferred(some));
   }
   return words;

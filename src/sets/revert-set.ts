@@ -40,7 +40,7 @@ export async function revertSet(
   checkSetOptions(rest.options);
   checkSetName(given);
   const set = { ...given, cluster: clusterOf(operation, given.cluster) };
-  const at = Math.floor(readTime(to, '`to`', { now: () => operation.now }));
+  const at = Math.floor(readTime(to, 'to', { now: () => operation.now }));
   const { documents, errors } = await setAt(operation, set, at);
   return applySet(operation, { ...rest, set, documents, errors, prune: true, adopt: false, force });
 }

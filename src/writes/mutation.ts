@@ -26,7 +26,7 @@ import {
   requireRepeatableUndo,
   timeOfRequest,
 } from './request/request-id.ts';
-import { anyState, misfit, type WriteAction, type WriteVerb } from './request/write-intent.ts';
+import { anyState, misfit, nameOfTarget, type WriteAction, type WriteVerb } from './request/write-intent.ts';
 import { runWrites } from './run/run-writes.ts';
 import { type RunContext, type RunItem, shownPlan, unwritten, type WriteItem } from './run/write-item.ts';
 import type { WriteOptions } from './run/write-options.ts';
@@ -95,7 +95,7 @@ async function perform(session: WriteSession, wanted: WantedMutation): Promise<W
   const found = await targetsOf(session, wanted, now);
   // No snapshot is held while API servers answer.
   operation.renewSnapshot();
-  const targets = found.map((target) => fitting(wanted, target));
+  const targets = namedOnce(found.map((target) => fitting(wanted, target)));
   chargeObjects(operation, targets.length);
   const items = targets.map((target, index) => itemOf(wanted, target, at, plan?.targets[index] ?? null));
   if (options.requestId !== null) checkRepeats(wanted.verb, items, plan !== null);
@@ -181,10 +181,31 @@ function namedTarget(resolved: ResolvedTarget): ResolvedTarget {
   return { ...resolved, preconditions: anyState, manifest: null, error: why };
 }
 
-/** The target, with an error if the verb does not fit its kind. */
-function fitting({ action }: WantedMutation, resolved: ResolvedTarget): ResolvedTarget {
+/** The target, with an error if the verb does not fit it. */
+function fitting({ action, verb, options }: WantedMutation, resolved: ResolvedTarget): ResolvedTarget {
+  // A requestId makes the name.
+  if (verb === 'apply' && resolved.target.name === null && resolved.error === null && options.requestId === null) {
+    const unnamed =
+      'An apply needs the name of the object: write metadata.name, or use `create`, which takes generateName.';
+    return { ...resolved, error: writeError('INVALID_FIELD', unnamed, 'metadata.name') };
+  }
   const why = resolved.error === null ? misfit(action(resolved, ''), resolved.target.resource) : null;
   return why === null ? resolved : { ...resolved, error: writeError('UNSUPPORTED', why) };
+}
+
+/** An object that is named again gets an error: the second write would take the first one for that of another client. */
+function namedOnce(targets: readonly ResolvedTarget[]): readonly ResolvedTarget[] {
+  const seen = new Set<string>();
+  return targets.map((resolved) => {
+    const { target, error } = resolved;
+    if (error !== null || target.name === null) return resolved;
+    const key = JSON.stringify(identityOf(target, target.name));
+    const isAgain = seen.has(key);
+    seen.add(key);
+    if (!isAgain) return resolved;
+    const why = `The mutation has the ${nameOfTarget(target)} twice: name it once.`;
+    return { ...resolved, error: writeError('INVALID_FIELD', why) };
+  });
 }
 
 function itemOf(

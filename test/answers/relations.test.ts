@@ -368,8 +368,8 @@ describe('statements', () => {
     expect(errors).toBeUndefined();
     return JSON.stringify(extensions.portolan.explain);
   }
-  const statements = async (first: number): Promise<number> =>
-    (await explained(query(first))).split('"sql":').length - 1;
+  const statementsOf = async (text: string): Promise<number> => (await explained(text)).split('"sql":').length - 1;
+  const statements = (first: number): Promise<number> => statementsOf(query(first));
 
   test('their number does not grow with the rows', async () => {
     await eventually(async () => expect(await statements(50)).toBeGreaterThan(5));
@@ -377,6 +377,12 @@ describe('statements', () => {
     expect(await statements(50)).toBe(few);
     // Three for each relation at most: the readiness of its kind, the survey of its index and the objects.
     expect(few).toBeLessThanOrEqual(3 + 6 * 3);
+  });
+
+  test('nor with the edges whose references are asked for', async () => {
+    const referring = (first: number): string =>
+      `{ serviceAccounts(first: 100, filter: { usedBy: { exists: true } }) { nodes { usedBy(kinds: ["Pod"], first: ${first}) { edges { via node { id } } } } } }`;
+    expect(await statementsOf(referring(50))).toBe(await statementsOf(referring(1)));
   });
 
   test('those of a label selector are found by their object, not among all of the kind', async () => {

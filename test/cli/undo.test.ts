@@ -88,10 +88,23 @@ test('a text that is refused comes into the editor again, with the reason, and i
   expect(failing).toMatchObject({ code: 2, err: expect.stringContaining('ended with the exit code 1') });
 });
 
+test('an editor that leaves no file is named with the file', async () => {
+  await made('left', 'a');
+  for (const editor of ['rm', `sh -c 'rm "$0" && mkdir "$0"'`]) {
+    expect(await run(['edit', ...words('left'), '--yes'], editor)).toEqual({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(
+        /^portolan: Nothing was edited: what the editor left at \S+ cannot be read: E[^\n]+\.\n$/,
+      ),
+    });
+  }
+});
+
 test('the history has the versions, and a revert goes back to them', async () => {
   await made('reverted', 'a');
   await made('reverted', 'b');
-  const text = await run(['history', ...words('reverted')]);
+  const text = await run(['history', 'cm/reverted', '-n', 'default']);
   expect(text.out).toMatch(/^AT +CHANGE +OBJECT +FROM +TO +BY +PATHS\n/);
   expect(text.out.split('\n')[1]).toMatch(/MODIFIED +default\/ConfigMap reverted .* data/);
   const json = await run(['history', ...words('reverted'), '--output', 'json']);
@@ -101,7 +114,7 @@ test('the history has the versions, and a revert goes back to them', async () =>
   expect(done).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/reverted reverted\n$/) });
   expect(dataOf('reverted')).toBe('a');
   expect(await run(['delete', ...words('reverted'), '--yes', '--wait', '20000'])).toMatchObject({ code: 0 });
-  const again = await run(['revert', ...words('reverted'), '--to-version', from, '--yes']);
+  const again = await run(['revert', 'configmap/reverted', '-n', 'default', '--to-version', from, '--yes']);
   expect(again).toMatchObject({ code: 0, out: expect.stringMatching(/reverted created\n$/) });
   expect(dataOf('reverted')).toBe('a');
 });
@@ -120,12 +133,14 @@ test.each<[args: readonly string[], err: RegExp]>([
     ['rollback', 'Deployment', 'none', '--yes'],
     /^portolan: There is no Deployment none, or you may not see it: [^\n]+\.\n$/,
   ],
-  [['edit', 'ConfigMap', 'none'], /^portolan: Standard input is no terminal, /],
+  [['edit', 'ConfigMap'], /^portolan: Name one object: /],
+  [['edit', 'AVsiYSIsInBvZHMiLCJiIiwiYyJd'], /^portolan: Standard input is no terminal, /],
 ])('%j is refused', async (args, err) => {
   expect(await run(args)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(err) });
 });
 
 test.each<[args: readonly string[], err: RegExp]>([
+  [['history', 'ConfigMap', 'a', 'b'], /^portolan: The history is that of one name or of all: a, b are 2\.\n$/],
   [['history', 'ConfigMapp'], /^portolan: [^\n]*"ConfigMapp"[^\n]*\n$/],
   [['history', '--since', 'yesterday'], /^portolan: [^\n]*"yesterday"[^\n]*\n$/],
   [['logs', 'pod/none'], /^portolan: There is no pod none, or you may not see it: [^\n]+\n$/],
@@ -135,9 +150,25 @@ test.each<[args: readonly string[], err: RegExp]>([
 });
 
 test('a history without changes says what to ask for', async () => {
-  expect((await run(['history', 'ConfigMap', 'none', '-n', 'default'])).out).toBe(
-    'No change of ConfigMap none in the namespace default is recorded since -1h. Give an earlier time with --since, or check the name.\n',
+  await made('first', 'a');
+  const since = new Date().toISOString();
+  expect(await run(['history', 'ConfigMap', 'none', '-n', 'default', '--since', since])).toEqual({
+    code: 0,
+    out: `No change of ConfigMap none in the namespace default is recorded since ${since}. Give an earlier time with --since, or check the name.\n`,
+    err: '',
+  });
+});
+
+test('a history says from when on all changes are recorded', async () => {
+  const err = expect.stringMatching(
+    /^portolan: Older changes since -1h may be missing: the record is whole only since 20\S+Z, for ConfigMap\.\n$/,
   );
+  const out = 'No change of ConfigMap none in the namespace default is recorded since -1h.\n';
+  expect(await run(['history', 'ConfigMap', 'none', '-n', 'default'])).toEqual({ code: 0, out, err });
+  expect(await run(['history', '--limit', '0'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('1 to 999999999'),
+  });
 });
 
 test('a revert needs a state', async () => {

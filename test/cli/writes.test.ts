@@ -88,12 +88,31 @@ test.each<[args: readonly string[], code: number, err: RegExp]>([
   [['plan', '--nothing'], 2, /^Unknown option --nothing\. See portolan plan --help\.\n$/],
   [['delete', 'Pod', '--on-error', 'pray'], 2, /stop, continue, revert/],
   [['scale', 'Deployment', 'a', '--replicas', '-1', '--yes'], 2, /It is a whole number/],
-  [['restart', 'Deployment', 'a', '--yes'], 2, /^portolan: One name is given, and no object matches\.\n$/],
+  [['apply', '-f', 'none.yaml', '--wait', '99999'], 2, /It is a whole number, 0 to 30000\./],
+  [['restart', 'deploy/a', '--yes'], 2, /^portolan: One name is given, and no object matches\.\n$/],
+  [
+    ['restart', 'deploy/a', 'sts/b', '--yes'],
+    2,
+    /^portolan: Name objects of one kind at a time: these are deploy, sts\.\n$/,
+  ],
+  [['restart', 'deploy/', '--yes'], 2, /^portolan: "deploy\/" names no object: write KIND\/NAME/],
+  [['restart', 'deployment', 'a', '--yes'], 2, /^portolan: One name is given, and no object matches\.\n$/],
   [['apply', '-f', 'none.yaml', '--yes'], 2, /^portolan: --filename none\.yaml cannot be read: /],
-  [['apply', '-f', 'none.yaml'], 2, /^portolan: Standard input is no terminal, /],
+  [['apply', '-f', 'none.yaml'], 2, /^portolan: --filename none\.yaml cannot be read: /],
+  [['scale', 'AVsiYSIsInBvZHMiLCJiIiwiYyJd'], 2, /^portolan: Say with --replicas how many there shall be\.\n$/],
+  [['delete', 'AVsiYSIsInBvZHMiLCJiIiwiYyJd'], 2, /^portolan: Standard input is no terminal, /],
   [['apply', '-f', '-', '--yes', '--url', 'http://127.0.0.1:1'], 2, /^portolan: No gateway answers at /],
 ])('%j ends with %d', async (args, code, err) => {
   expect(await run(...args)).toMatchObject({ code, out: '', err: expect.stringMatching(err) });
+});
+
+test('of several names, those that no object has are named', async () => {
+  expect(await run('apply', '-f', file('there', 'a'), '--yes', '--wait', '20000')).toMatchObject({ code: 0 });
+  expect(await run('delete', 'ConfigMap', 'there', 'nope', 'none', '-n', 'default', '--yes')).toEqual({
+    code: 2,
+    out: '',
+    err: 'portolan: 3 names are given, and 1 object matches; none has the name nope, none.\n',
+  });
 });
 
 test('--help says what the exit codes mean', async () => {

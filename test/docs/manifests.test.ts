@@ -19,9 +19,10 @@ interface Printed {
 describe('docs/manifests.md', () => {
   const gateway = demoGateway({ pods: 20, churn: false });
 
-  const printed = async (kind: string): Promise<Readonly<Record<string, unknown>>> => {
+  const printed = async (kind: string, cluster?: string): Promise<Readonly<Record<string, unknown>>> => {
     const texts: string[] = [];
-    await jsonSchema({ url: gateway.url, token: undefined }, { kind }, { write: (text) => texts.push(text) });
+    const flags = { kind, ...(cluster === undefined ? {} : { cluster }) };
+    await jsonSchema({ url: gateway.url, token: undefined }, flags, { write: (text) => texts.push(text) });
     return JSON.parse(texts.join('')) as Readonly<Record<string, unknown>>;
   };
 
@@ -55,6 +56,8 @@ describe('docs/manifests.md', () => {
     expect(without?.length).toBeGreaterThan(0);
     expect(without?.every((key) => key.endsWith('.abstract'))).toBe(true);
     await expect(printed('NoSuchKind')).rejects.toThrow('NoSuchKind');
+    await expect(printed('AppInstance')).rejects.toThrow('AppInstance is an abstract kind: it has no manifests');
+    await expect(printed('Pod', 'nope')).rejects.toThrow(/nope.*, or you may not see it: check the kind and --cluster/);
     const response = await fetch(gateway.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream' },

@@ -78,6 +78,7 @@ describe('on the demo world', () => {
       ['CHANGED'],
       ['DELETED', 'DELETED'],
       ['CREATED'],
+      ['CHANGED'],
       ['CHANGED', 'CHANGED', 'CHANGED', 'CHANGED'],
     ]);
     expect(shown).toEqual([

@@ -291,6 +291,9 @@ export function describeUndo(name: string, start: () => Promise<World>): void {
       expect((await api.get<Live>(path)).data).toEqual({ a: '1' });
       const before = await refusal('revert', { ...args, to: { time: '1999-01-01T00:00:00Z' } });
       expect(before).toContain('history');
+      for (const future of ['2099-01-01T00:00:00Z', '+5m']) {
+        expect(await refusal('revert', { ...args, to: { time: future } })).toContain('is in the future');
+      }
     });
 
     test('a plan of a revert to a relative time is written as the state that it showed', async () => {

@@ -194,6 +194,22 @@ export function describeWrites(name: string, start: () => Promise<World>): void 
       expect(again.complete).toBe(false);
     });
 
+    test('an object that is named twice is refused the second time, and nothing is written', async () => {
+      const map = (value: string) => ({ json: configMap(namespace, 'named-twice', { value }) });
+      for (const options of [{ dryRun: true }, {}]) {
+        const { items } = await write('apply', { docs: [map('1'), map('2')], options });
+        expect(items[1]).toMatchObject({
+          result: 'NONE',
+          errors: [{ code: 'INVALID_FIELD', message: expect.stringMatching(/configmaps named-twice in .* twice/) }],
+        });
+        expect(items[0]).toMatchObject(options.dryRun ? { result: 'CREATED' } : { errors: [{ code: 'SKIPPED' }] });
+      }
+      await one('apply', { docs: [map('1')] });
+      const id = idOf('configmaps', 'named-twice');
+      const removed = await write('delete', { targets: { objects: [{ id }, { id }] }, options: { dryRun: true } });
+      expect(removed.items.map(({ result }) => result)).toEqual(['DELETED', 'NONE']);
+    });
+
     test('a conflict names the manager and the field', async () => {
       const json = configMap(namespace, 'contested', { color: 'blue' });
       await one('apply', { docs: [{ json }], options: { fieldManager: 'painter' } });
@@ -224,6 +240,10 @@ export function describeWrites(name: string, start: () => Promise<World>): void 
       expect(await codeOf('patch', { target: { id, resourceVersion: '1' }, patch: { data: { a: '2' } } })).toEqual([
         ['StaleObject', 'STALE_OBJECT'],
       ]);
+      for (const dryRun of [true, false]) {
+        const named = { target: { id, resourceVersion: 'abc' }, patch: { data: { a: '2' } }, options: { dryRun } };
+        expect(await codeOf('patch', named)).toEqual([['StaleObject', 'STALE_OBJECT']]);
+      }
       expect(await codeOf('delete', { targets: { objects: [{ id, uid: 'another' }] } })).toEqual([
         ['StaleObject', 'STALE_OBJECT'],
       ]);
@@ -474,6 +494,8 @@ export function describeWrites(name: string, start: () => Promise<World>): void 
     test('a repeat with the same requestId does nothing twice', async () => {
       const requestId = '0197a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b';
       const generated = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'made-', namespace } };
+      const unnamed = { code: 'INVALID_FIELD', path: 'metadata.name', message: expect.stringContaining('`create`') };
+      expect(await one('apply', { docs: [{ json: generated }] })).toMatchObject({ errors: [unnamed] });
       const first = await one('create', { docs: [{ json: generated }], options: { requestId } });
       const second = await one('create', { docs: [{ json: generated }], options: { requestId } });
       expect(second).toMatchObject({ target: { name: first.target.name }, errors: [{ code: 'ALREADY_EXISTS' }] });

@@ -275,7 +275,9 @@ test('pages of changes go on while the log grows', async () => {
 });
 
 test.each([
-  ['since: "yesterday"', 'BAD_USER_INPUT', '`since`'],
+  ['since: "yesterday"', 'BAD_USER_INPUT', 'since "yesterday" is not a time'],
+  ['since: "-10x"', 'BAD_USER_INPUT', ', or "-10m" for ten minutes ago.'],
+  ['since: "1d12h"', 'BAD_USER_INPUT', '; perhaps "-1d12h" is meant.'],
   ['since: "-99999999w"', 'BAD_USER_INPUT', 'before year 1'],
   ['since: "-1m", until: "-2m"', 'BAD_USER_INPUT', '`until` is before'],
   ['since: "-1m", kinds: ["Nothing"]', 'BAD_USER_INPUT', 'There is no kind'],

@@ -110,6 +110,12 @@ test('the lines of a Pod by its name, of all Pods of a kind, and with a colour f
   const lines = one.out.trimEnd().split('\n');
   expect(lines).toHaveLength(3);
   for (const line of lines) expect(line).toMatch(/^default\/web-1 app \d{4}-\S+Z level=\w+ msg=/);
+  for (const words of [
+    ['Pod', 'web-1'],
+    ['pod', 'web-1'],
+  ]) {
+    expect((await run(words, { tail: 1 })).out).toMatch(/^default\/web-1 app /);
+  }
   const both = await run(['Pod'], { selector: 'app=web', tail: 5, prefix: true }, true);
   expect(both.out).toContain('<pod1>default/web-');
   expect(both.out).toContain('<pod2>default/web-');
@@ -122,11 +128,28 @@ test('words that name nothing are errors that say what to write', async () => {
   await expect(run(['pod/none'])).rejects.toMatchObject({ code: 'NOT_FOUND' });
   await expect(run([])).rejects.toMatchObject({ code: 'CONFIGURATION' });
   await expect(run(['Pod'])).rejects.toMatchObject({ code: 'CONFIGURATION' });
+  await expect(run(['deplo/a'])).rejects.toThrow('There is no kind "deplo";');
   await expect(run(['pod/a', 'Pod'])).rejects.toMatchObject({ code: 'CONFIGURATION' });
   const bad = await run(['pod/web-1'], { grep: '(' });
   expect(bad).toMatchObject({ code: 1, err: expect.stringContaining('BAD_USER_INPUT') });
   const previous = await run(['pod/web-1'], { previous: true });
-  expect(previous).toMatchObject({ code: 1, err: expect.stringContaining('previous terminated container') });
+  const err =
+    'portolan: default/web-1 app: NOT_FOUND: The container has not started again, so it has no log from before.\n';
+  expect(previous).toEqual({ code: 1, out: '', err });
+});
+
+test('a choice of nothing is told, and is no success', async () => {
+  const none = await run(['Pod'], { selector: 'app=none' });
+  expect(none).toEqual({ code: 1, out: '', err: expect.stringMatching(/^portolan: No Pod is chosen: [^\n]+\n$/) });
+  const container = await run(['pod/web-1'], { container: ['app', 'nope'], tail: 1 });
+  expect(container).toMatchObject({ code: 1, err: 'portolan: No chosen Pod has a container "nope".\n' });
+  expect(container.out).toMatch(/^default\/web-1 app /);
+  const followed = start(['Pod'], { selector: 'app=none', follow: true });
+  await eventually(() =>
+    expect(followed.told.err).toMatch(/No Pod is chosen: .* Those that come later are shown\.\n$/),
+  );
+  followed.stop();
+  expect(await followed.code).toBe(0);
 });
 
 test('new lines are followed, and without the start token there are none', async () => {

@@ -40,9 +40,35 @@ test('a plan without changes is carried out without a write', async () => {
   };
   for (const [verb, args] of Object.entries(mutations)) {
     const { planId } = await gateway.write(verb, { ...args, options: { dryRun: true } });
-    const [item] = (await gateway.write(verb, { ...args, options: { plan: planId } })).items;
-    outcomes[verb] = [item?.result, item?.errors];
+    const { token, items } = await gateway.write(verb, { ...args, options: { plan: planId, waitMs: 20_000 } });
+    outcomes[verb] = [items[0]?.result, items[0]?.seen, token === null, items[0]?.errors];
   }
-  expect(outcomes).toEqual({ scale: ['UNCHANGED', []], patch: ['UNCHANGED', []] });
+  expect(outcomes).toEqual({ scale: ['UNCHANGED', true, false, []], patch: ['UNCHANGED', true, false, []] });
   expect(written).toEqual([]);
+});
+
+test('a plan that is repeated after it was done shows what the tables have', async () => {
+  await gateway.write('create', { docs: [{ json: deployment('default', 'repeated') }] });
+  const id = encodeObjectId({ cluster: clusterName, key: 'deployments.apps', namespace: 'default', name: 'repeated' });
+  const outcomes: Record<string, unknown> = {};
+  const mutations: Readonly<Record<string, object>> = {
+    scale: { targets: { objects: [{ id }] }, replicas: 3 },
+    restart: { targets: { objects: [{ id }] } },
+    delete: { targets: { objects: [{ id }] } },
+  };
+  for (const [verb, args] of Object.entries(mutations)) {
+    const { planId } = await gateway.write(verb, { ...args, options: { dryRun: true } });
+    for (const attempt of ['first', 'again']) {
+      const { token, items } = await gateway.write(verb, { ...args, options: { plan: planId, waitMs: 20_000 } });
+      outcomes[`${verb} ${attempt}`] = [items[0]?.result, items[0]?.seen, token === null];
+    }
+  }
+  expect(outcomes).toEqual({
+    'scale first': ['CHANGED', true, false],
+    'scale again': ['UNCHANGED', true, false],
+    'restart first': ['CHANGED', true, false],
+    'restart again': ['UNCHANGED', true, false],
+    'delete first': ['DELETED', true, false],
+    'delete again': ['UNCHANGED', false, true],
+  });
 });

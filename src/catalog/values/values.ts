@@ -11,6 +11,7 @@ import { parseDuration } from './duration.ts';
 import { ipKey } from './ip.ts';
 import { parseQuantity } from './quantity.ts';
 import { isRawJson, parseDeep, rawJson } from './raw-json.ts';
+import { isRelativeTime } from './relative-time.ts';
 import { parseTime, timeOfEpoch } from './time.ts';
 
 /**
@@ -188,9 +189,16 @@ export function checkValue(type: LeafType, value: unknown): string | null {
     return `is beyond the numbers of JSON; write ${advice}`;
   }
   const shown = JSON.stringify(typeof value === 'bigint' ? value.toString() : value) ?? 'nothing';
-  const epoch = type === 'DateTime' || type === 'Time' ? timeOfEpoch(value) : null;
-  const instead = epoch === null ? '' : `; perhaps ${JSON.stringify(epoch)} is meant`;
-  return `${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown} is not ${wanted[type]}${instead}`;
+  const isTime = type === 'DateTime' || type === 'Time';
+  const meant = isTime ? (timeOfEpoch(value) ?? relativeTimeOf(value)) : null;
+  const instead = meant === null ? '' : `; perhaps ${JSON.stringify(meant)} is meant`;
+  const more = isTime ? ', or "-10m" for ten minutes ago' : '';
+  return `${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown} is not ${wanted[type]}${more}${instead}`;
+}
+
+/** A relative time to the past, of which the sign was left out. */
+function relativeTimeOf(value: unknown): string | null {
+  return typeof value === 'string' && isRelativeTime(`-${value}`) ? `-${value}` : null;
 }
 
 /** Folds A to Z to lower case and no other letters, as `ignoreCase` does. */

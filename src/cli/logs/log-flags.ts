@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { collect } from '../mutations/write-options.ts';
 
 export interface LogFlags {
-  /** `deploy/web`, `pod/x`, or a kind. */
+  /** `deploy/web`, `pod/x`, a kind and names, or a kind. */
   readonly words: readonly string[];
   readonly where?: string;
   readonly selector?: string;
@@ -28,7 +28,7 @@ export function addLogOptions(command: Command): Command {
   return command
     .argument(
       '[target...]',
-      'objects such as deploy/web and pod/web-1, or one kind: its Pods, or the Pods that its objects own',
+      'objects such as deploy/web and pod/web-1, or one kind and names; or a kind: its Pods, or the Pods that its objects own',
     )
     .option('--where <json>', 'with a kind: the objects that match this filter of GraphQL')
     .option('-l, --selector <labels>', 'with a kind: the objects with these labels')

@@ -2,10 +2,12 @@
  * The argument `from` of the subscription `logs` for the words of a command line.
  *
  *   deploy/web pod/web-1 -n shop     asks for their ids           {objects: […]}
+ *   Deployment web cart -n shop      the same
  *   Pod -l app=web                   a kind with a filter         {query: {kinds: ["Pod"], filter: …}}
  */
 import { z } from 'zod';
 import { PortolanError } from '../../base/errors.ts';
+import { isNamed, namedObject } from '../mutations/kind-and-names.ts';
 import type { GatewayClient } from '../remote/gateway-client.ts';
 import { filterOf, inPlace, orHidden, placeFilter } from '../remote/object-filter.ts';
 import type { LogFlags } from './log-flags.ts';
@@ -22,15 +24,15 @@ export async function logTargets(
   typeOf: (type: string) => string,
 ): Promise<object> {
   const { words } = flags;
-  const named = words.map(namedObject);
-  const [kind] = words;
+  const [kind, ...names] = words;
   if (kind === undefined) {
     throw new PortolanError(
       'CONFIGURATION',
       'Name the objects: deploy/web, pod/web-1, or a kind with -n, -l, --where or -A.',
     );
   }
-  if (named.every((each) => each !== null)) {
+  const named = words.some(isNamed) ? words.map(namedObject) : names.map((name) => ({ kind, name }));
+  if (named.length > 0) {
     if (flags.where !== undefined || flags.selector !== undefined) {
       throw new PortolanError(
         'CONFIGURATION',
@@ -39,9 +41,6 @@ export async function logTargets(
     }
     const ids = await Promise.all(named.map((each) => idsOf(gateway, each, flags, typeOf)));
     return { objects: ids.flat() };
-  }
-  if (words.length > 1) {
-    throw new PortolanError('CONFIGURATION', 'Give names such as deploy/web, or one kind.');
   }
   const { where, selector, namespace, allNamespaces, cluster } = flags;
   if ([where, selector, namespace, cluster].every((each) => each === undefined) && allNamespaces !== true) {
@@ -58,29 +57,11 @@ export async function logTargets(
   return { query: { kinds: [kind], filter } };
 }
 
-interface NamedObject {
-  readonly kind: string;
-  readonly name: string;
-}
-
-/** Null for a kind. */
-function namedObject(word: string): NamedObject | null {
-  const [kind = '', name, ...more] = word.split('/');
-  if (name === undefined) return null;
-  if (kind !== '' && name !== '' && more.length === 0) return { kind, name };
-  throw new PortolanError(
-    'CONFIGURATION',
-    `${JSON.stringify(word)} names no object: write KIND/NAME, such as deploy/web.`,
-  );
-}
-
 async function idsOf(
   gateway: GatewayClient,
-  { kind, name }: NamedObject,
+  { kind, name }: ReturnType<typeof namedObject>,
   flags: LogFlags,
   typeOf: (type: string) => string,
-  /** As the caller wrote it. */
-  given = kind,
 ): Promise<readonly string[]> {
   const query = `query Named($kinds: [String!]!, $filter: ${typeOf('ObjectFilter')}) {
     objects(kinds: $kinds, filter: $filter) { nodes { id } } }`;
@@ -90,16 +71,8 @@ async function idsOf(
   if (!answer.success) throw gateway.notPortolan(text);
   const { data, errors } = answer.data;
   const [first] = errors ?? [];
-  // kubectl takes the singular, such as pod/web-1.
-  if (first !== undefined && isSingular(kind) && first.message.includes(JSON.stringify(kind))) {
-    return idsOf(gateway, { kind: `${kind}s`, name }, flags, typeOf, given);
-  }
   if (first !== undefined) throw new PortolanError('BAD_USER_INPUT', first.message);
   const ids = (data?.objects?.nodes ?? []).map(({ id }) => id);
   if (ids.length > 0) return ids;
-  throw new PortolanError('NOT_FOUND', `There is no ${given} ${name}${inPlace(flags)}, ${orHidden}`);
-}
-
-function isSingular(kind: string): boolean {
-  return /^[a-z]+$/.test(kind) && !kind.endsWith('s');
+  throw new PortolanError('NOT_FOUND', `There is no ${kind} ${name}${inPlace(flags)}, ${orHidden}`);
 }

@@ -50,7 +50,7 @@ const overlapMs = 5000;
 const forbidden = 4403;
 
 /**
- * Exit code 0 if all logs were read, 1 if one was refused.
+ * Exit code 0 if all logs were read, 1 if one was refused or nothing was chosen.
  * @throws PortolanError for words that name nothing, and where the gateway refuses the subscription.
  */
 export async function logs(
@@ -192,6 +192,11 @@ class Logs {
     for (const { type, namespace, pod, container, message, code } of notices) {
       if (type === 'REFUSED') this.#isRefused = true;
       if (quiet.has(type)) continue;
+      if (type === 'NOTHING') {
+        this.#isRefused ||= this.#flags.follow !== true;
+        this.#say(`${message}${this.#flags.follow === true ? ' Those that come later are shown.' : ''}`);
+        continue;
+      }
       this.#say(`${namespace}/${pod} ${container}: ${code ?? type}: ${message}`);
     }
     const parts = lines.flatMap((line) => this.#shown(line));

@@ -10,7 +10,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { PortolanError } from '../../base/errors.ts';
+import { messageOf, PortolanError } from '../../base/errors.ts';
 import { oneLine } from '../../base/text/terminal-line.ts';
 import type { WriteGateway, Written } from './written-items.ts';
 
@@ -45,7 +45,7 @@ export async function editedText({ gateway, id, options, environment }: Edit): P
   writeFileSync(file, `${comments(heading)}${yaml}`, { mode: 0o600 });
   for (;;) {
     await openEditor(file, environment);
-    const text = withoutComments(readFileSync(file, 'utf8'));
+    const text = withoutComments(textOf(file));
     if (text.trim() === '' || text === yaml) return { args: null, file, discard };
     if (refused?.text === text) {
       throw new PortolanError('BAD_USER_INPUT', `${refused.why} The edited text is in ${file}.`);
@@ -60,6 +60,22 @@ export async function editedText({ gateway, id, options, environment }: Edit): P
     if (why === null) return { args, file, discard };
     refused = { text, why };
     writeFileSync(file, `${comments([...heading, why])}${text}`);
+  }
+}
+
+/** The editor may have removed the file, or put something else there. @throws PortolanError CONFIGURATION */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const why = messageOf(error);
+    throw new PortolanError(
+      'CONFIGURATION',
+      `Nothing was edited: what the editor left at ${file} cannot be read: ${why}.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

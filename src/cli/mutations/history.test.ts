@@ -11,7 +11,7 @@ const change = {
 let gateway: LoopbackServer;
 
 beforeAll(async () => {
-  const changes = { nodes: Array(100).fill(change), pageInfo: { hasNextPage: true, endCursor: 'next' } };
+  const changes = { nodes: Array(100).fill(change), pageInfo: { hasNextPage: true, endCursor: 'next' }, reaches: [] };
   gateway = await startLoopbackServer(async (request, response) => {
     const body = (await Array.fromAsync(request)).join('');
     const clusters = [{ __typename: 'Cluster' }];
@@ -31,9 +31,13 @@ async function historyOf(name: string, limit: number): Promise<{ out: string; er
 test('a history says that it did not read the oldest changes', async () => {
   expect(await historyOf('web', 50)).toEqual({
     out: 'No change of ConfigMap web is recorded since -1h.\n',
-    err: 'Only the newest 10,000 changes were read. Narrow them with --namespace or --cluster.\n',
+    err: 'portolan: Only the newest 10,000 changes were read. Narrow them with --namespace or --cluster.\n',
   });
-  expect(await historyOf('other', 50)).toMatchObject({ err: '' });
+});
+
+test('a history says that it has more changes than it shows', async () => {
+  const err = 'portolan: There are more than the newest 50 changes: --limit shows more of them.\n';
+  expect(await historyOf('other', 50)).toMatchObject({ err });
 });
 
 test('so does a revert of an object that is not found', async () => {

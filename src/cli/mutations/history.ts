@@ -4,11 +4,14 @@
  *   AT                    CHANGE    OBJECT                     FROM  TO    BY       PATHS
  *   2026-01-31T08:15:00Z  MODIFIED  shop/Deployment web        4711  4712  kubectl  spec.replicas
  */
+import { PortolanError } from '../../base/errors.ts';
 import { standardError, standardOutput } from '../../base/output/standard-streams.ts';
+import { shortList } from '../../base/text/short-list.ts';
 import { textTable } from '../../base/text/text-table.ts';
 import { GatewayClient, type RemoteConfig } from '../remote/gateway-client.ts';
 import { inPlace } from '../remote/object-filter.ts';
-import { cutNotice, type RecordedChange, recordedChanges } from './recorded-changes.ts';
+import { kindAndNames } from './kind-and-names.ts';
+import { cutNotice, missingChanges, type RecordedChange, recordedChanges } from './recorded-changes.ts';
 
 export interface HistoryFlags {
   /** A kind, and perhaps a name. */
@@ -27,33 +30,54 @@ interface Writable {
 /** @throws PortolanError with the words of the gateway */
 export async function history(
   remote: RemoteConfig,
-  { words: [kind, name], since, namespace, cluster, limit, output }: HistoryFlags,
+  { words, since, namespace, cluster, limit, output }: HistoryFlags,
   to: Writable = standardOutput,
   errors: Writable = standardError,
 ): Promise<number> {
+  const [kind, name, ...more] = kindAndNames(words);
+  if (more.length > 0) {
+    const given = [name, ...more].join(', ');
+    throw new PortolanError(
+      'CONFIGURATION',
+      `The history is that of one name or of all: ${given} are ${more.length + 1}.`,
+    );
+  }
   const changes: RecordedChange[] = [];
   const wanted = { since, kind, name, namespace, cluster };
-  let isCut = false;
+  const client = new GatewayClient(remote);
+  let notice: string | null = null;
   const cut = (): void => {
-    isCut = true;
-    errors.write(`${cutNotice} Narrow them with --namespace or --cluster.\n`);
+    notice = `${cutNotice} Narrow them with --namespace or --cluster.`;
   };
-  for await (const change of recordedChanges(new GatewayClient(remote), wanted, cut)) {
-    if (changes.length === limit) break;
+  for await (const change of recordedChanges(client, wanted, cut)) {
+    if (changes.length === limit) {
+      notice = `There are more than the newest ${limit} changes: --limit shows more of them.`;
+      break;
+    }
     changes.push(change);
   }
+  // Older changes than those that were read do not matter.
+  notice ??= missingNotice(since, await missingChanges(client, wanted));
   if (output === 'json') to.write(`${JSON.stringify(changes, null, 2)}\n`);
   else if (changes.length === 0) {
     const of = kind === undefined ? '' : ` of ${kind}${name === undefined ? '' : ` ${name}`}`;
     const check = name === undefined ? '' : ', or check the name';
-    const hint = isCut ? '' : ` Give an earlier time with --since${check}.`;
+    const hint = notice === null ? ` Give an earlier time with --since${check}.` : '';
     to.write(`No change${of}${inPlace({ namespace, cluster })} is recorded since ${since}.${hint}\n`);
   } else to.write(textTable([titles, ...changes.map(rowOf)]));
+  if (notice !== null) errors.write(`portolan: ${notice}\n`);
   return 0;
+}
+
+function missingNotice(since: string, missing: Awaited<ReturnType<typeof missingChanges>>): string | null {
+  if (missing === null) return null;
+  const kinds = shortList(missing.kinds, mostKinds).join(', ');
+  return `Older changes since ${since} may be missing: the record is whole only since ${missing.since}, for ${kinds}.`;
 }
 
 const titles = ['AT', 'CHANGE', 'OBJECT', 'FROM', 'TO', 'BY', 'PATHS'];
 const mostPaths = 4;
+const mostKinds = 8;
 
 function rowOf(change: RecordedChange): readonly string[] {
   const { at, type, kind, namespace, name, resourceVersion, changedPaths, managers, before } = change;

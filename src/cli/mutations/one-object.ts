@@ -5,6 +5,7 @@
  */
 import { PortolanError } from '../../base/errors.ts';
 import { inPlace, orHidden, type Place } from '../remote/object-filter.ts';
+import { kindAndNames } from './kind-and-names.ts';
 import { cutNotice } from './recorded-changes.ts';
 import { isObjectId } from './wanted-objects.ts';
 import type { WriteGateway } from './written-items.ts';
@@ -12,16 +13,17 @@ import type { WriteGateway } from './written-items.ts';
 /** @param mayBeGone an object that the history has alone counts too @throws PortolanError CONFIGURATION, NOT_FOUND */
 export async function idOfObject(
   gateway: WriteGateway,
-  words: readonly string[],
+  given: readonly string[],
   place: Place,
   mayBeGone: boolean,
 ): Promise<string> {
+  const words = kindAndNames(given);
   const [first, name] = words;
   if (first !== undefined && words.length === 1 && isObjectId(first)) return first;
   if (first === undefined || name === undefined || words.length > 2) {
     throw new PortolanError(
       'CONFIGURATION',
-      'Name one object: its id, or a kind and a name, such as Deployment web -n shop.',
+      'Name one object: its id, or a kind and a name, such as Deployment web -n shop or deploy/web -n shop.',
     );
   }
   const found = await gateway.idsOf(first, name, place);

@@ -3,11 +3,12 @@
  *
  *   -f web.yaml                    the manifests                        {docs: […]}
  *   ID ID                          the ids                              {objects: […]}
- *   Deployment web -n shop         a kind with names or a filter        asks how many match -> {query: {…, expect: 1}}
+ *   Deployment web, deploy/web     a kind with names or a filter        asks how many match -> {query: {…, expect: 1}}
  */
 import { PortolanError } from '../../base/errors.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';
 import { filterOf, placeFilter } from '../remote/object-filter.ts';
+import { kindAndNames } from './kind-and-names.ts';
 import type { ManifestFile } from './manifest-files.ts';
 import type { WriteGateway } from './written-items.ts';
 
@@ -20,6 +21,9 @@ export interface ObjectFlags {
   /** A label selector. */
   readonly selector?: string;
 }
+
+/** Names that are looked for one by one. */
+const mostNames = 20;
 
 /** The argument `docs`. */
 export function documentsOf(files: readonly ManifestFile[], { namespace, cluster }: ObjectFlags): readonly object[] {
@@ -37,10 +41,11 @@ export function documentsOf(files: readonly ManifestFile[], { namespace, cluster
  */
 export async function targetsOf(
   gateway: WriteGateway,
-  words: readonly string[],
+  given: readonly string[],
   flags: ObjectFlags,
   say: (line: string) => void,
 ): Promise<object> {
+  const words = kindAndNames(given);
   const ids = words.filter(isObjectId);
   const [kind, ...names] = words;
   if (kind === undefined) {
@@ -64,18 +69,20 @@ export async function targetsOf(
       `${kind} alone would mean every object of the kind: add names, --filter, --selector, --namespace or --cluster.`,
     );
   }
-  const filter = {
+  const filterBy = (some: readonly string[]): object => ({
     ...placeFilter(flags),
     ...(selector === undefined ? {} : { labelSelector: selector }),
-    ...(names.length === 0 ? {} : { metadata: { name: { in: names } } }),
+    ...(some.length === 0 ? {} : { metadata: { name: { in: some } } }),
     ...(flags.filter === undefined ? {} : { and: [filterOf('--filter', flags.filter)] }),
-  };
+  });
+  const filter = filterBy(names);
   const expect = await gateway.count(kind, filter);
   if (expect < names.length) {
-    throw new PortolanError(
-      'NOT_FOUND',
-      `${names.length === 1 ? 'One name is' : `${names.length} names are`} given, and ${counted(expect)}.`,
-    );
+    const given = names.length === 1 ? 'One name is' : `${names.length} names are`;
+    const counts = await Promise.all(names.slice(0, mostNames).map((name) => gateway.count(kind, filterBy([name]))));
+    const missing = names.filter((_, at) => counts[at] === 0);
+    const which = names.length === 1 || missing.length === 0 ? '' : `; none has the name ${missing.join(', ')}`;
+    throw new PortolanError('NOT_FOUND', `${given} given, and ${counted(expect)}${which}.`);
   }
   say(`${counted(expect)}.`);
   return { query: { kinds: [kind], filter, expect } };

@@ -290,7 +290,7 @@ describe('the question', () => {
   });
 
   test.each<[what: string, flags: Partial<WriteFlags>, message: RegExp]>([
-    ['no terminal', { filename: ['web.yaml'] }, /^Standard input is no terminal, .*--yes.*\.$/],
+    ['no terminal', { filename: [] }, /^Standard input is no terminal, .*--yes.*\.$/],
     ['the manifests in the input', { filename: ['-'] }, /^Standard input has the manifests, .*--yes.*\.$/],
   ])('cannot be asked: %s', async (_what, flags, message) => {
     await expect(run('apply', flags)).rejects.toThrow(message);

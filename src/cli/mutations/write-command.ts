@@ -74,7 +74,11 @@ export async function write(
   },
 ): Promise<number> {
   const isPlan = command === 'plan' || flags.dryRun === true;
-  if (!isPlan) requireAnswer(flags, streams);
+  const requireAsked = (): void => {
+    if (!isPlan) requireAnswer(flags, streams);
+  };
+  // Before manifests are read from it.
+  if (flags.filename?.includes('-') === true) requireAsked();
   const verb = verbOf(command, flags);
   const gateway = new WriteGateway(new GatewayClient(remote));
   const say = (line: string): void => void streams.errors.write(`portolan: ${oneLine(line)}\n`);
@@ -83,7 +87,7 @@ export async function write(
   let edit: EditedText | null = null;
   let isWritten = false;
   try {
-    if (verb === 'edit') edit = await edited(gateway, flags, streams);
+    if (verb === 'edit') edit = await edited(gateway, flags, streams, requireAsked);
     if (edit !== null && edit.args === null) {
       edit.discard();
       isWritten = true;
@@ -91,6 +95,7 @@ export async function write(
       return 0;
     }
     const args = edit?.args ?? (await argumentsOf(gateway, verb, flags, { documents: documentsOf(files, flags), say }));
+    requireAsked();
     const report = new Report(flags, streams, names);
     const { fieldManager } = flags;
     const manager = fieldManager === undefined ? {} : { fieldManager };
@@ -135,9 +140,16 @@ function verbOf(command: WriteCommand, flags: WriteFlags): WriteVerb {
   return verb;
 }
 
-async function edited(gateway: WriteGateway, flags: WriteFlags, { environment }: WriteStreams): Promise<EditedText> {
+/** @param ready is called before the editor opens */
+async function edited(
+  gateway: WriteGateway,
+  flags: WriteFlags,
+  { environment }: WriteStreams,
+  ready: () => void,
+): Promise<EditedText> {
   const { words, fieldManager } = flags;
   const id = await idOfObject(gateway, words, flags, false);
+  ready();
   return editedText({ gateway, id, options: fieldManager === undefined ? {} : { fieldManager }, environment });
 }
 

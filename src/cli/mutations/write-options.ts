@@ -1,5 +1,6 @@
 /** The options of the commands that write, for the command line. Who writes what is no configuration: it has no variable and no key. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { longestWait } from '../../writes/run/write-options.ts';
 import type { HistoryFlags } from './history.ts';
 import type { WriteCommand, WriteFlags } from './write-command.ts';
 
@@ -22,7 +23,7 @@ export function addWriteOptions(command: Command, name: WriteCommand): Command {
   const takesManifests = name === 'plan' || name === 'apply';
   if (!takesManifests) {
     command
-      .argument('[object...]', 'the ids of objects, or a kind (Deployment, deploy) and names')
+      .argument('[object...]', 'the ids of objects, a kind (Deployment, deploy) and names, or KIND/NAME')
       .option('--filter <json>', 'with a kind: the objects that match this filter of GraphQL')
       .option('-l, --selector <labels>', 'with a kind: the objects with these labels, such as app=web,tier in (a,b)');
   }
@@ -37,7 +38,7 @@ export function addWriteOptions(command: Command, name: WriteCommand): Command {
         : 'with a kind: the objects of this namespace; with manifests: where they name none',
     )
     .option('--cluster <name>', 'the cluster, where there are several');
-  if (name === 'scale') command.option('--replicas <number>', 'how many there shall be', wholeNumber);
+  if (name === 'scale') command.option('--replicas <number>', 'how many there shall be', wholeNumber());
   if (takesManifests) {
     command
       .option('--force', 'take fields from other managers')
@@ -60,7 +61,7 @@ export function addWriteOptions(command: Command, name: WriteCommand): Command {
 
 function addObjectOptions(command: Command, name: WriteCommand): Command {
   command
-    .argument('[object...]', 'the id of an object, or a kind (Deployment, deploy) and a name')
+    .argument('[object...]', 'the id of an object, a kind (Deployment, deploy) and a name, or KIND/NAME')
     .option('-n, --namespace <name>', 'the namespace of the object')
     .option('--cluster <name>', 'the cluster, where there are several');
   if (name === 'revert') {
@@ -72,7 +73,7 @@ function addObjectOptions(command: Command, name: WriteCommand): Command {
       );
   }
   if (name === 'rollback') {
-    command.option('--to-revision <number>', 'the revision (default: the one before the newest)', wholeNumber);
+    command.option('--to-revision <number>', 'the revision (default: the one before the newest)', wholeNumber());
   }
   return addRunOptions(command, name).addHelpText('after', oneObjectHelp(name));
 }
@@ -83,7 +84,11 @@ function addRunOptions(command: Command, name: WriteCommand): Command {
     command
       .option('-y, --yes', 'carry the plan out without a question')
       .option('--dry-run', 'only show the plan')
-      .option('--wait <milliseconds>', "wait until the gateway's tables show the writes (default: 2000)", wholeNumber)
+      .option(
+        '--wait <milliseconds>',
+        "wait until the gateway's tables show the writes (default: 2000)",
+        wholeNumber(0, longestWait),
+      )
       .option('--request-id <id>', 'makes a repeat of the command harmless, such as a UUID of version 7');
   }
   return command
@@ -98,11 +103,11 @@ function addRunOptions(command: Command, name: WriteCommand): Command {
 /** The options of `portolan history`. */
 export function addHistoryOptions(command: Command): Command {
   return command
-    .argument('[object...]', 'a kind (Deployment, deploy), and perhaps a name')
+    .argument('[object...]', 'a kind (Deployment, deploy) and perhaps a name, or KIND/NAME')
     .option('--since <time>', 'a time such as 2026-01-31T08:15:00Z, or relative to now', '-1h')
     .option('-n, --namespace <name>', 'the changes in this namespace')
     .option('--cluster <name>', 'the changes in this cluster')
-    .option('--limit <number>', 'changes that are shown', wholeNumber, 50)
+    .option('--limit <number>', 'changes that are shown', wholeNumber(1), 50)
     .addOption(new Option('-o, --output <format>', 'text or json').choices(['text', 'json']).default('text'))
     .addHelpText(
       'after',
@@ -156,9 +161,12 @@ function exitCodes(name: WriteCommand): string {
     : `\nThe exit code is 0 if all is done, 1 if not, and 2 after an error of the request. With --dry-run it is ${plan}.`;
 }
 
-function wholeNumber(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It is a whole number, 0 to 999999999.');
+function wholeNumber(least = 0, most = 999_999_999): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`It is a whole number, ${least} to ${most}.`);
+  };
 }
 
 /** The values of an option that may be repeated. */

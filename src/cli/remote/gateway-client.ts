@@ -181,10 +181,15 @@ export class GatewayClient {
   #unreachable(error: unknown): PortolanError {
     if (error instanceof PortolanError) return error;
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    const why = messageOf(cause) || 'refused';
-    const hint = why.includes('certificate')
-      ? 'name the file of its authority with NODE_EXTRA_CA_CERTS'
-      : 'start one with portolan serve, or name it with --url';
+    // OpenSSL's message has a line of its source.
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    const isTls = code === 'EPROTO' || code.startsWith('ERR_SSL_');
+    const why = isTls ? `the TLS handshake failed, ${code}` : messageOf(cause) || 'refused';
+    const hint = isTls
+      ? 'a server without TLS has a URL with http:'
+      : why.includes('certificate')
+        ? 'name the file of its authority with NODE_EXTRA_CA_CERTS'
+        : 'start one with portolan serve, or name it with --url';
     return new PortolanError('UPSTREAM_UNAVAILABLE', `No gateway answers at ${this.endpoint.href} (${why}); ${hint}.`, {
       cause: error,
     });

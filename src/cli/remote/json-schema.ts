@@ -5,6 +5,7 @@ import { parsedJson } from '../../base/json.ts';
 import { standardOutput } from '../../base/output/standard-streams.ts';
 import { shortList } from '../../base/text/short-list.ts';
 import { GatewayClient, type RemoteConfig } from './gateway-client.ts';
+import { inPlace } from './object-filter.ts';
 
 /** What the command line asks. */
 interface JsonSchemaFlags {
@@ -44,11 +45,15 @@ export async function jsonSchema(
   const text = await gateway.post(JSON.stringify({ query, variables }), patience);
   const answer = answerShape.safeParse(parsedJson(text)).data;
   if (answer === undefined || (answer.data == null && answer.errors === undefined)) throw gateway.notPortolan(text);
-  const found = (answer.data?.resources ?? []).filter((each) => each.jsonSchema != null);
+  const resources = answer.data?.resources ?? [];
+  const found = resources.filter((each) => each.jsonSchema != null);
   const [first] = found;
   if (first === undefined) {
-    const why = answer.errors?.[0]?.message ?? `There is no schema of ${kind} that you may see.`;
-    throw new PortolanError('NOT_FOUND', why);
+    const absent =
+      resources.length === 0
+        ? `${kind} is not served${inPlace({ namespace: undefined, cluster })}, or you may not see it: check the kind and --cluster.`
+        : `${kind} is an abstract kind: it has no manifests, and so no JSON Schema.`;
+    throw new PortolanError('NOT_FOUND', answer.errors?.[0]?.message ?? absent);
   }
   const written = new Set(found.map((each) => JSON.stringify(each.jsonSchema)));
   if (written.size > 1) {

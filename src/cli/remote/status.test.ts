@@ -227,6 +227,14 @@ describe('what cannot be asked is one sentence that says what to do', () => {
     );
   });
 
+  test('a server without TLS answers a handshake', async () => {
+    const url = (await answering({ ok: true })).replace('http:', 'https:');
+    const failed = 'the TLS handshake failed, ERR_SSL_[A-Z_]+|the TLS handshake failed, EPROTO';
+    await expect(runStatus({ url })).rejects.toThrow(
+      new RegExp(`^No gateway answers at \\S+ \\((${failed})\\); a server without TLS has a URL with http:\\.$`),
+    );
+  });
+
   test.each([
     ['a page', '<html>', ''],
     ['other JSON', { ok: true }, ''],

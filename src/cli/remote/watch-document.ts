@@ -29,7 +29,7 @@ export type SubscriptionRoots = ReadonlyMap<string, ReadonlySet<string>>;
 
 export interface WatchedDocument {
   readonly query: string;
-  /** The variable that takes the cursor; null for a root without the argument `since`. */
+  /** The variable that takes the cursor; null for a root without cursors. */
   readonly cursorVariable: string | null;
   /** The cursor that the document itself has as a literal. */
   readonly writtenCursor: string | null;
@@ -64,11 +64,22 @@ const ofOthers: Readonly<Record<string, string>> = {
   resourceChanges: '{ phase reset changes { type id resource { cluster key synced type } } }',
 };
 
-/** The document of a short form. @throws GraphQLError for text that does not parse. */
-export function longForm(root: string, rest: string): string {
+/**
+ * The document of a short form.
+ * @throws GraphQLError for text that does not parse, PortolanError CONFIGURATION for a root that needs a selection.
+ */
+export function longForm(root: string, rest: string, roots: SubscriptionRoots): string {
   const given = parse(`subscription { ${root}${rest} }`);
   const [{ selectionSet = undefined } = {}] = fieldsOf(operationOf(given, undefined).selectionSet);
-  return `subscription { ${root}${rest} ${selectionSet === undefined ? (ofOthers[root] ?? ofObjects) : ''} }`;
+  if (selectionSet !== undefined) return `subscription { ${root}${rest} }`;
+  const selection = ofOthers[root] ?? (hasCursor(roots, root) ? ofObjects : null);
+  if (selection !== null) return `subscription { ${root}${rest} ${selection} }`;
+  throw new PortolanError('CONFIGURATION', `Say which fields of ${root} are wanted: write { … } after its arguments.`);
+}
+
+/** Is it a root of objects? The argument `since` of any other root takes no cursor. */
+function hasCursor(roots: SubscriptionRoots, root: string): boolean {
+  return roots.get(root)?.has('snapshot') === true;
 }
 
 /**
@@ -84,8 +95,8 @@ export function watchedDocument(
   const document = parse(text);
   const operation = operationOf(document, name);
   const root = rootField(document, operation.selectionSet);
-  const takes = roots.get(root.name.value) ?? new Set();
-  if (changesOnly && !takes.has('snapshot')) {
+  const resumes = hasCursor(roots, root.name.value);
+  if (changesOnly && !resumes) {
     throw new PortolanError(
       'CONFIGURATION',
       `--changes-only needs a root with the argument snapshot, and ${root.name.value} has none.`,
@@ -93,7 +104,7 @@ export function watchedDocument(
   }
   const since = root.arguments?.find((each) => each.name.value === 'since');
   const passed = since?.value.kind === Kind.VARIABLE ? since.value.name.value : null;
-  const added = takes.has('since') && passed === null ? freeVariable(operation) : null;
+  const added = resumes && passed === null ? freeVariable(operation) : null;
   const changed: FieldNode = {
     ...root,
     arguments: [
@@ -103,7 +114,7 @@ export function watchedDocument(
       ...(added === null ? [] : [argument('since', { kind: Kind.VARIABLE, name: nameNode(added) })]),
       ...(changesOnly ? [argument('snapshot', { kind: Kind.BOOLEAN, value: false })] : []),
     ],
-    ...(takes.has('since') && root.selectionSet !== undefined ? { selectionSet: withCursor(root.selectionSet) } : {}),
+    ...(resumes && root.selectionSet !== undefined ? { selectionSet: withCursor(root.selectionSet) } : {}),
   };
   const written = visit(document, {
     Field: (node) => (node === root ? changed : undefined),
@@ -113,7 +124,7 @@ export function watchedDocument(
   });
   return {
     query: print(written),
-    cursorVariable: added ?? (takes.has('since') ? passed : null),
+    cursorVariable: added ?? (resumes ? passed : null),
     writtenCursor: added !== null && since?.value.kind === Kind.STRING ? since.value.value : null,
   };
 }

@@ -180,7 +180,12 @@ describe('lines', () => {
     await eventually(() => expect(resources.phases).toEqual(['SNAPSHOT', 'SYNCED']));
     expect(resources.lines[0]).toContain('"key":"configmaps"');
     const since = new Running({ url: gateway.url }, { document: 'resourceChanges', since: 'x' });
-    await expect(since.ended).rejects.toThrow('--since needs a root with the argument since');
+    await expect(since.ended).rejects.toThrow('--since needs a root with a cursor');
+    const from = 'logs(from: { query: { kinds: ["ConfigMap"] } })';
+    const bare = new Running({ url: gateway.url }, { document: from });
+    await expect(bare.ended).rejects.toThrow('Say which fields of logs are wanted: write { … } after its arguments.');
+    const logs = new Running({ url: gateway.url }, { document: `${from} { notices { type } }` });
+    await eventually(() => expect(logs.lines[0]).toContain('"NOTHING"'));
   });
 
   test('takes variables and the name of the operation', async () => {

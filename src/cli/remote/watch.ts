@@ -73,7 +73,7 @@ export async function watch(
     if (roots === null) return 0;
     const short = shortForm(text);
     const document = watchedDocument(
-      short === null ? text : longForm(await rootNamed(gateway, short, roots), short.rest),
+      short === null ? text : longForm(await rootNamed(gateway, short, roots), short.rest, roots),
       roots,
       { operation: flags.operation, changesOnly: flags.changesOnly === true },
     );
@@ -105,7 +105,7 @@ class Watch {
   ) {
     const { cursorVariable, writtenCursor } = document;
     if (since !== undefined && cursorVariable === null) {
-      throw new PortolanError('CONFIGURATION', '--since needs a root with the argument since.');
+      throw new PortolanError('CONFIGURATION', '--since needs a root with a cursor.');
     }
     const begin = since ?? writtenCursor;
     this.#gateway = gateway;

@@ -9,6 +9,10 @@ const noticeTypes: Readonly<Record<LogNoticeType, { readonly description: string
   LEFT: { description: 'The Pod is gone, or is not among the chosen ones any more.' },
   REFUSED: { description: 'The log cannot be read. `code` says why.' },
   INTERRUPTED: { description: 'The connection to the API server was lost. The log goes on from its last line.' },
+  NOTHING: {
+    description:
+      'No Pod is chosen at the beginning, or no chosen Pod has the container. The other names of the place are empty.',
+  },
   LEFT_OUT: { description: 'Lines are missing here, because the client took none for too long. `count` of them.' },
 };
 

@@ -140,7 +140,8 @@ test('kinds are named by type, list, key, or Kind where that is unique', () => {
   );
   expect(keys('OtherComGadget')).toEqual(['gadgets.other.com']);
   expect(() => kinds(['Gadget'])).toThrow(/several groups; say which: ExampleComGadget, OtherComGadget/);
-  expect(() => kinds(['gadget'])).toThrow(/There is no kind "gadget"/);
+  expect(keys('widget')).toEqual(['widgets.example.com']);
+  expect(() => kinds(['gadget'])).toThrow(/"gadget" names kinds of several groups; say which: ExampleComGadget, /);
   expect(kinds([])).toEqual([]);
 });
 

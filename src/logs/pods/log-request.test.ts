@@ -1,6 +1,6 @@
 /** Options that are refused, and what is said about them. */
 import { expect, test } from 'vitest';
-import { checkOptions, type LogOptions } from './log-request.ts';
+import { checkOptions, type LogOptions, sinceOf } from './log-request.ts';
 
 const options: LogOptions = {
   containers: null,
@@ -22,4 +22,9 @@ test('at most 100 names of containers are taken', () => {
       expect.objectContaining({ code: 'BAD_USER_INPUT', message: expect.stringContaining('`containers`') }),
     );
   }
+});
+
+test('lines since a duration are asked for with a sign or without one', () => {
+  for (const text of ['5m', '-5m']) expect(sinceOf(text)).toEqual({ seconds: 300 });
+  expect(() => sinceOf('-5x')).toThrow('"-5x"; write a duration such as "5m"');
 });

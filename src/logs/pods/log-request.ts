@@ -24,10 +24,11 @@ const mostTail = 1_000_000;
 /** Names of containers. */
 const mostContainers = 100;
 
-/** A duration (`5m`) or a time. @throws PortolanError BAD_USER_INPUT */
+/** A duration (`5m`, `-5m`) or a time. @throws PortolanError BAD_USER_INPUT */
 export function sinceOf(text: string | null): LogSince | null {
   if (text === null) return null;
-  const duration = parseDuration(text);
+  // Also as a time relative to now, which the history takes.
+  const duration = parseDuration(text.replace(/^-/, ''));
   if (duration !== null && duration > 0n) return { seconds: Number((duration + 999_999_999n) / 1_000_000_000n) };
   const micros = parseTime(text);
   if (micros !== null) return { time: new Date(Number(micros / 1000n)).toISOString() };

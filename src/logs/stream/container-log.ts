@@ -18,7 +18,7 @@
  */
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PortolanError } from '../../base/errors.ts';
+import { messageOf, PortolanError } from '../../base/errors.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
 import { resourcePath } from '../../kube/http/resource-path.ts';
 import type { CallerClient } from '../../upstream/caller-clients.ts';
@@ -454,8 +454,9 @@ export class ContainerLog {
 
   #refused(error: unknown): void {
     this.#isRefused = true;
-    const message = error instanceof Error ? error.message : String(error);
-    this.#tell('REFUSED', message, codeFor(error));
+    const isFirst = messageOf(error).includes('previous terminated container');
+    const why = isFirst ? notStarted('again', ' from before') : error;
+    this.#tell('REFUSED', messageOf(why), codeFor(why));
   }
 
   #tell(type: LogNotice['type'], message: string, code: string | null = null): void {
@@ -486,8 +487,8 @@ function codeFor(error: unknown): string {
   return error instanceof PortolanError ? error.code : 'UPSTREAM_UNAVAILABLE';
 }
 
-function notStarted(): PortolanError {
-  return new PortolanError('NOT_FOUND', 'The container has not started yet, so it has no log.');
+function notStarted(when = 'yet', which = ''): PortolanError {
+  return new PortolanError('NOT_FOUND', `The container has not started ${when}, so it has no log${which}.`);
 }
 
 function endOf({ instance: newest, end }: ContainerState, instance: number | null): string {

@@ -23,9 +23,18 @@ export interface LogLine extends LogPlace {
  * LEFT         the Pod no longer belongs to the subscription
  * REFUSED      the log cannot be read; `code` says why
  * INTERRUPTED  the connection to the API server was lost; the log goes on from the last line as soon as there is one
+ * NOTHING      at the beginning: no Pod is chosen, or no chosen Pod has `container`; the other names of the place are empty
  * LEFT_OUT     lines were not sent because the reader took none for too long; `count` of them
  */
-export type LogNoticeType = 'BEGAN' | 'RESTARTED' | 'ENDED' | 'LEFT' | 'REFUSED' | 'INTERRUPTED' | 'LEFT_OUT';
+export type LogNoticeType =
+  | 'BEGAN'
+  | 'RESTARTED'
+  | 'ENDED'
+  | 'LEFT'
+  | 'REFUSED'
+  | 'INTERRUPTED'
+  | 'NOTHING'
+  | 'LEFT_OUT';
 
 export interface LogNotice extends LogPlace {
   readonly type: LogNoticeType;

@@ -43,7 +43,7 @@ interface Wanted {
 
 /**
  * The objects of these names that the caller may get. Several may have had one name.
- * @throws PortolanError BAD_USER_INPUT for a time before the history begins; FORBIDDEN, CACHE_NOT_READY
+ * @throws PortolanError BAD_USER_INPUT for a time before the history begins, or in the future; FORBIDDEN, CACHE_NOT_READY
  */
 export async function pastObjects(
   operation: Operation,
@@ -52,6 +52,10 @@ export async function pastObjects(
 ): Promise<readonly PastObject[]> {
   const { key } = kind;
   const { cluster, namespace, names, at } = wanted;
+  if (at > operation.source.now()) {
+    const time = new Date(at).toISOString();
+    throw new PortolanError('BAD_USER_INPUT', `${time} is in the future: give the time of a state that was there.`);
+  }
   const { entries, bodies, reaches } = await operation.read(async (lease, view) => {
     const found = await entriesAround(lease, view, { key, ...wanted });
     const seqs = found.flatMap(({ upTo, later }) => upTo ?? later ?? []);

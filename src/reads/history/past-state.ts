@@ -45,7 +45,7 @@ export async function pastState(
   { time, resourceVersion, now }: StateWanted,
 ): Promise<PastState> {
   return resourceVersion === null
-    ? stateAt(operation, kind, identity, readTime(time ?? '', '`to.time`', { now: () => now }))
+    ? stateAt(operation, kind, identity, readTime(time ?? '', 'to.time', { now: () => now }))
     : stateOf(operation, identity, resourceVersion);
 }
 

@@ -173,8 +173,8 @@ export async function loadChanges(
   // Refuses the name of a cluster that serves nothing.
   for (const kind of kinds) servingClusters(operation, kind, filter);
   const clock = { now: () => operation.now };
-  const since = Math.ceil(readTime(args.since, '`since`', clock));
-  const until = args.until === null ? anyTime.until : Math.floor(readTime(args.until, '`until`', clock));
+  const since = Math.ceil(readTime(args.since, 'since', clock));
+  const until = args.until === null ? anyTime.until : Math.floor(readTime(args.until, 'until', clock));
   if (until < since) throw new PortolanError('BAD_USER_INPUT', '`until` is before `since`.');
   const keys = kinds.map(({ key }) => key);
   await operation.read(async (_lease, view) => requireVisible(view, keys, filter));

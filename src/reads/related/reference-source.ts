@@ -16,7 +16,7 @@ import { objectsById } from '../../query/read/object-rows.ts';
 import { type Readiness, readiness } from '../../query/read/readiness.ts';
 import { danglingReferences } from '../../query/related/dangling.ts';
 import { referenceCounts } from '../../query/related/reference-counts.ts';
-import { placesBetween, referencesOf, type StatedReference } from '../../query/related/references.ts';
+import { referencesOf, type StatedReference } from '../../query/related/references.ts';
 import { countUsedBy, referringHop, type UsedByPlan, usedBy } from '../../query/related/used-by.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
@@ -25,6 +25,7 @@ import type { ConnectionSource, PageInfoSource } from '../lists/list-connection.
 import type { ObjectSelection } from '../lists/object-selection.ts';
 import { ObjectSource } from '../lists/object-source.ts';
 import { groupsOfWhole, type Related, RelatedConnection, related } from './related-connection.ts';
+import { loadVia } from './relation-source.ts';
 
 /** THERE: it exists. MISSING: it does not. UNKNOWN: its kind is not served, not synced, or not visible to the caller. */
 const referenceStates = ['THERE', 'MISSING', 'UNKNOWN'] as const;
@@ -168,10 +169,7 @@ export function loadUsedBy(
     via: async (other) => {
       const end = plan.kinds.find((each) => each.key === other.key);
       if (end === undefined) return [];
-      const hop = referringHop(end, plan.of);
-      const pairs = [{ from: row.objectId, to: other.objectId }];
-      const [places = []] = await operation.read((lease, view) => placesBetween(lease, view, hop, pairs));
-      return places.map(pathOfMention);
+      return loadVia(operation, referringHop(end, plan.of), row.objectId, other.objectId);
     },
   });
 }

@@ -240,8 +240,8 @@ function fingerprintOf({ name, places }: AnyHop, list: Pick<RelatedArguments, 'f
   return digest({ related: name, places, ...list });
 }
 
-/** The paths of the references by which two objects are related. */
-function loadVia(operation: Operation, hop: Hop, from: number, to: number): Promise<readonly string[]> {
+/** The paths of the references by which two objects are related. All pairs of a hop are read together. */
+export function loadVia(operation: Operation, hop: Hop, from: number, to: number): Promise<readonly string[]> {
   const { way } = hop;
   if (way.by === 'owner') return Promise.resolve(['metadata.ownerReferences']);
   if (way.by === 'selector') return Promise.resolve([pathOfMention(way.place)]);

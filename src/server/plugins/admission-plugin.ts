@@ -41,6 +41,7 @@ import { codedError, codeOfThrown } from './coded-error.ts';
 import { admittedIn, type EntryContext, whenWritten } from './entry-context.ts';
 import { LiveStream } from './live-stream.ts';
 import { codeOfResult, endingWithErrors, type Result } from './message-stream.ts';
+import { withoutRepeats } from './repeated-errors.ts';
 
 /** The context of a document, created by Yoga (over HTTP) or operations-protocol.ts. */
 interface Enveloped extends EntryContext {
@@ -420,5 +421,5 @@ function firstType({ definitions }: DocumentNode): OperationType {
 }
 
 function withExtensions(result: Result, operation: Operation): Result {
-  return { ...result, extensions: { ...result.extensions, portolan: operation.extensions() } };
+  return { ...withoutRepeats(result), extensions: { ...result.extensions, portolan: operation.extensions() } };
 }

@@ -1,7 +1,8 @@
-import type { GraphQLFormattedError } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { expect, test } from 'vitest';
 import { handMadeSource } from '../../../test/kit/hand-made-source.ts';
 import { createYogaServer } from '../graphql/yoga-server.ts';
+import { codedError, codeOfThrown } from './coded-error.ts';
 
 interface Answer {
   readonly data?: Record<string, unknown> | null;
@@ -35,6 +36,16 @@ test('an error of ours keeps its message, code, details and place', async () => 
       extensions: { code: 'CONFLICT', kubernetes: { reason: 'Conflict', status: 409 } },
     },
   ]);
+  expect(logged).toEqual([]);
+});
+
+test('the end of a request that its client has left is no defect', () => {
+  const { logged, log } = handMadeSource();
+  const left = new AbortController();
+  left.abort();
+  for (const error of [left.signal.reason, new GraphQLError('aborted', { originalError: left.signal.reason })]) {
+    expect([codedError(error, log).extensions['code'], codeOfThrown(error)]).toEqual(['TIMEOUT', 'TIMEOUT']);
+  }
   expect(logged).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 /**
- * Converts thrown values to GraphQL errors; no other module does. A PortolanError keeps its message and code. Any other thrown
- * value is a defect: it is logged with a random number, and the caller receives only that number.
+ * Converts thrown values to GraphQL errors; no other module does. A PortolanError keeps its message and code. The end of a request that
+ * its client has left is no defect. Any other thrown value is one: it is logged with a random number, and the caller receives only that
+ * number.
  */
 import { randomUUID } from 'node:crypto';
 import { GraphQLError } from 'graphql';
@@ -53,7 +54,9 @@ export function codeOfThrown(error: unknown): string {
 function originalOf(error: unknown): unknown {
   let current = error;
   while (current instanceof GraphQLError && current.originalError !== undefined) current = current.originalError;
-  return current;
+  // Portolan's own aborts have reasons of their own.
+  const isAbort = current instanceof Error && current.name === 'AbortError';
+  return isAbort ? new PortolanError('TIMEOUT', 'The client has left before the answer.', { cause: current }) : current;
 }
 
 function stackOf(error: unknown): string | undefined {

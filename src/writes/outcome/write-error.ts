@@ -182,7 +182,12 @@ function other(
   httpStatus: number,
   message: string,
   { dryRun }: Sent,
-): Pick<WriteError, 'code' | 'by'> & { path?: string } {
+): Pick<WriteError, 'code' | 'by'> & { path?: string; message?: string } {
+  // A resourceVersion that is no number is read before anything is written, and the object has another one.
+  const version = /^strconv\.ParseUint: parsing (".*"): [a-z ]+$/.exec(message)?.[1];
+  if (version !== undefined) {
+    return { code: 'STALE_OBJECT', message: `The object has another resourceVersion than ${version}.` };
+  }
   if (/admission webhook "[^"]*" denied the request/.test(message)) return { code: 'DENIED', by: 'ADMISSION' };
   const undeclared = /(?:unknown|duplicate) field "([^"]+)"|(\.[^\s:]+): field not declared in schema/.exec(message);
   if (undeclared !== null) return { code: 'INVALID_FIELD', path: undeclared[1] ?? undeclared[2] ?? '' };

@@ -54,8 +54,8 @@ export interface WriteItem {
   readonly changes: readonly ValueChange[];
   readonly warnings: readonly string[];
   readonly errors: readonly WriteError[];
-  /** The object that was written, for `seen`; null where nothing was. */
-  readonly written: { readonly uid: string | null; readonly resourceVersion: string | null } | null;
+  /** The state that was written, or that was there already, for `seen`; null where there is none. */
+  readonly written: Preconditions | null;
 }
 
 /** One object of a run. */
@@ -112,13 +112,12 @@ export async function writeItem(context: RunContext, item: RunItem, keepsBefore:
     }
     const { live, before } = read;
     const isHeld = live !== null && intent.action.verb !== 'create';
-    const held = isHeld ? heldAt(intent, { uid: uidOf(live), resourceVersion: versionOf(live) }) : intent;
+    const held = isHeld ? heldAt(intent, versionsOf(live)) : intent;
     const concrete = await concreteWrite(context, held, live, heldInTurn(held, attempt));
     if (concrete.error !== null) return { ...unwritten(intent, concrete.error), live, before };
     const { warnings } = concrete;
     if (concrete.intent === null) {
-      const written = { uid: uidOf(live), resourceVersion: versionOf(live) };
-      return { ...unwritten(intent), live, before, after: before, warnings, written };
+      return { ...unwritten(intent), live, before, after: before, warnings, written: versionsOf(live) };
     }
     const done = await request(context, held, live, [], concrete.intent);
     if (!isStale(done, intent) || attempt === mostAttempts) {
@@ -175,11 +174,15 @@ async function writePlanned(
   for (let attempt = 1; ; attempt += 1) {
     const again = await planOne(context, intent, condition, planned.chosen);
     const differs = differenceFrom(context, intent, planned, again);
-    if (differs !== null) return { ...shownPlan(intent, again), ...differs };
+    if (differs !== null) {
+      // A client that lost the answer to the write reads it by `seen` and the token of the repeat.
+      const isThere = differs.result === 'UNCHANGED' && again.live !== null;
+      return { ...shownPlan(intent, again), ...differs, written: isThere ? versionsOf(again.live) : null };
+    }
     let { live } = again;
     let tested = testedPatch(intent, condition, again);
     for (; ; attempt += 1) {
-      const held = live === null ? intent : heldAt(intent, { uid: uidOf(live), resourceVersion: versionOf(live) });
+      const held = live === null ? intent : heldAt(intent, versionsOf(live));
       const way = again.tried === null ? null : { ...again.tried, preconditions: held.preconditions };
       const done = await request(context, tested === null ? held : intent, live, again.changes, tested ?? way);
       if (!isStale(done, intent) || attempt >= mostAttempts) {
@@ -260,6 +263,10 @@ function isRemoval({ action: { verb } }: WriteIntent): boolean {
 function heldAt(intent: WriteIntent, { uid, resourceVersion }: Preconditions): WriteIntent {
   const own = intent.preconditions;
   return { ...intent, preconditions: { uid: own.uid ?? uid, resourceVersion: own.resourceVersion ?? resourceVersion } };
+}
+
+function versionsOf(live: Json | null): Preconditions {
+  return { uid: uidOf(live), resourceVersion: versionOf(live) };
 }
 
 /** Did the object change in between, and not against a precondition of the caller? */

@@ -21,7 +21,7 @@ export type GivenOptions = { readonly [K in keyof WriteOptions]?: WriteOptions[K
 /** Milliseconds until `seen` is false. */
 export const defaultWait = 2000;
 /** Milliseconds. */
-const longestWait = 30_000;
+export const longestWait = 30_000;
 
 export function writeOptions(given: GivenOptions): WriteOptions {
   return {

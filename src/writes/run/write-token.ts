@@ -55,6 +55,8 @@ export async function untilShown(
   operation: Pick<Operation, 'source' | 'signal' | 'read' | 'renewSnapshot'>,
   token: unknown,
 ): Promise<void> {
+  // The token of a mutation that wrote nothing.
+  if (token === null) return;
   const { source, signal } = operation;
   const named = readToken(token);
   const awaited = await operation.read(async (_lease, view) =>
