@@ -22,7 +22,7 @@ import type { ServedKinds } from '../operation/served-kinds.ts';
 import type { LongManifests } from '../operation/write-access.ts';
 import { operate } from '../server/doors/door.ts';
 import { searchOf } from '../server/negotiation/request-url.ts';
-import { lastAppliedAnnotation } from '../writes/diff/withheld-values.ts';
+import { lastAppliedAnnotation, sealedText } from '../writes/diff/withheld-values.ts';
 import { sendJson } from './protocol/answer.ts';
 import { listOptions } from './protocol/list-options.ts';
 import type { SetPath } from './protocol/request-path.ts';
@@ -138,13 +138,13 @@ export class WriteRequests {
     const submitted = (present: PresentSet): SubmittedSet => {
       if (kind === 'merge') {
         const next = merged(withoutState(present.set), patch);
-        return withKeptAnnotation(present, submittedSet(next, { api, ...at }, options));
+        return withKeptAnnotation(present, withKeptList(present, submittedSet(next, { api, ...at }, options)));
       }
       // An operation may test the state. A state that no operation has changed is no precondition.
       const { uid, resourceVersion } = present.set.metadata;
       const next = submittedSet(bounded(patched({ ...present.set }, patch)), { api, ...at }, options);
       return withKeptAnnotation(present, {
-        ...next,
+        ...withKeptList(present, next),
         uid: next.uid === uid ? null : next.uid,
         resourceVersion: next.resourceVersion === resourceVersion ? null : next.resourceVersion,
       });
@@ -169,7 +169,7 @@ export class WriteRequests {
           finalizers: [...new Set([...now.metadata.finalizers, ...finalizers])],
           lastApplied: applied ?? now.metadata.lastApplied,
         },
-        flowList: wanted.flowList ?? now.flowList,
+        flowList: wanted.flowList ?? 'kept',
       });
     };
     const operated = this.#operate(given);
@@ -278,6 +278,12 @@ export class WriteRequests {
 function withoutState({ metadata, status: _status, ...rest }: ShadowResource): Readonly<Record<string, unknown>> {
   const { uid: _uid, resourceVersion: _version, ...own } = metadata as Readonly<Record<string, unknown>>;
   return { ...rest, metadata: own };
+}
+
+/** A patch that changes nothing of the list says nothing of members, also not of those that the list does not show. */
+function withKeptList({ set: { spec } }: PresentSet, submitted: SubmittedSet): SubmittedSet {
+  const isSame = sealedText(submitted.flowList) === sealedText(spec.flowList);
+  return isSame ? { ...submitted, flowList: 'kept' } : submitted;
 }
 
 /** kubectl's annotation stays where the caller was not shown it, because a member is hidden. */

@@ -242,6 +242,78 @@ describeOn([mainServer], 'values that sets keep', { timeout: 90_000, needs: ['ku
     expect([status.phase, spec.flowList]).toEqual(['Applied', [config(`${name}-a`, 'y'), config(`${name}-b`, 'y')]]);
   });
 
+  test('a label, a patch and a replace of an apply that has not ended leave its members and its phase', async () => {
+    const name = 'half';
+    const list = ['a', 'b', 'c'].map((each) => config(`${name}-${each}`, 'x'));
+    ill = { path: `/configmaps/${name}-b`, status: 503, reason: 'ServiceUnavailable', realOnly: true };
+    const made = await send('', { method: 'POST', body: setOf(name, list) });
+    ill = null;
+    expect(made.status, made.text).toBe(503);
+    const states = async () => {
+      const { spec, status } = await json('shadow', name);
+      const members = status.members.map((each: { name: string; state: string }) => `${each.name} ${each.state}`);
+      return { phase: status.phase, members: members.toSorted(), shown: spec.flowList.length };
+    };
+    const before = await states();
+    expect([before.phase, before.members]).toEqual(['Applying', expect.arrayContaining(['half-b Pending'])]);
+    const live = async () =>
+      (await kubectl(['get', 'configmaps', '-o', 'name'])).split('\n').filter((each) => each.includes(name));
+    const objects = await live();
+    const yaml = async () => kubectl(['get', 'shadow', name, '-o', 'yaml']);
+    const steps: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['label', () => kubectl(['label', 'shadow', name, 'tier=front'])],
+      ['annotate', () => kubectl(['annotate', 'shadow', name, 'note=x'])],
+      ['replace', async () => kubectl(['replace', '-f', '-'], (await yaml()).replace('tier: front', 'tier: back'))],
+      [
+        'JSON patch',
+        () =>
+          kubectl(['patch', 'shadow', name, '--type=json', '-p', '[{"op":"remove","path":"/metadata/labels/tier"}]']),
+      ],
+      [
+        'server-side apply of a label',
+        async () => {
+          const { spec: _spec, ...body } = setOf(name, []) as Record<string, unknown>;
+          const metadata = { name, labels: { tier: 'end' } };
+          const { status, text } = await send(`/${name}?fieldManager=x`, {
+            ...{ method: 'PATCH', type: 'application/apply-patch+yaml', body: { ...body, metadata } },
+          });
+          expect(status, text).toBe(200);
+        },
+      ],
+    ];
+    for (const [what, step] of steps) {
+      await step();
+      expect([await states(), await live()], what).toEqual([before, objects]);
+    }
+    expect((await json('shadow', name)).metadata.labels).toEqual({ tier: 'end' });
+    // The list that is shown is written, and what it does not show is still to come.
+    await kubectl([
+      'patch',
+      'shadow',
+      name,
+      '--type=json',
+      '-p',
+      `[{"op":"add","path":"/spec/flowList/-","value":${JSON.stringify(config('half-d', 'x'))}}]`,
+    ]);
+    const more = await states();
+    expect([more.phase, more.members.filter((each: string) => each.endsWith('Pending'))]).toEqual([
+      'Applying',
+      before.members.filter((each: string) => each.endsWith('Pending')),
+    ]);
+    expect(await live()).toEqual([...objects, 'configmap/half-d'].toSorted());
+    await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], setOf(name, list));
+    expect(await states()).toMatchObject({ phase: 'Applied', shown: 3 });
+    // An edit of one member keeps another one that is missing. A server-side apply has the whole list.
+    await kubectl(['delete', 'configmap', 'half-a']);
+    await eventually(async () => expect((await states()).members).toContain('half-a Missing'));
+    const edit = '[{"op":"replace","path":"/spec/flowList/0/data/a","value":"edited"}]';
+    await kubectl(['patch', 'shadow', name, '--type=json', '-p', edit]);
+    expect((await json('configmap', 'half-b')).data).toEqual({ a: 'edited' });
+    expect((await states()).members).toEqual(['half-a Missing', 'half-b Present', 'half-c Present']);
+    await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], setOf(name, list.slice(1)));
+    expect(await states()).toEqual({ phase: 'Applied', members: ['half-b Present', 'half-c Present'], shown: 2 });
+  });
+
   test('preconditions of DeleteOptions', async () => {
     await kubectl(['create', '-f', '-'], setOf('guarded', [config('guarded', 'x')]));
     const { metadata } = await json('shadow', 'guarded');

@@ -3,12 +3,15 @@
  *
  *   present   [a: 1, secret: reference only, b: 2]
  *   flowList  [a: 1, secret: reference only, b: 3, c]     ->  kept: a, secret        written: b, c
- *   flowList  as it is                                    ->  kept: all, also a member that is missing
+ *   flowList  as it is                                    ->  kept: all, and the phase
+ *
+ * A member may be in the record and not in the list that is shown: it is missing, replaced, or an apply that has not ended has not told that
+ * it was made. A list that was made from the shown one says nothing of it, so it is kept. A server-side apply has the whole list.
  *
  * A member that the caller does not get whole is kept if its entry is the reference that is shown. Every other entry would take away what
  * the caller does not see, so it is refused. A server-side apply has the whole member, and is left to the API server.
  *
- * While an apply has not ended, each member that is submitted is written again.
+ * While an apply has not ended, each member that is submitted is written again. That ends it, if no member is kept that was not shown.
  */
 import { recordOf } from '../../catalog/values/displayed-value.ts';
 import type { RecordKeeper } from '../../sets/record/record-keeper.ts';
@@ -18,7 +21,7 @@ import { plural, type ServedApi } from '../protocol/served-api.ts';
 import { type StatusCause, statusError } from '../protocol/status.ts';
 import type { ShownMember } from '../sets/member-states.ts';
 import type { PresentSet } from '../sets/set-reads.ts';
-import { shownMember } from '../sets/shadow-resource.ts';
+import { reference, shownMember } from '../sets/shadow-resource.ts';
 import { entryKey } from './submitted-set.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -29,21 +32,30 @@ interface MemberChanges {
   readonly written: readonly { readonly entry: Json; readonly place: number }[];
 }
 
-/** @param isApply of a server-side apply. @throws PortolanError that means 403 for a member that the caller does not get whole. */
+interface Submission {
+  /** Of a server-side apply. */
+  readonly isApply: boolean;
+  /** Of a request that changes nothing of the list. */
+  readonly isListKept: boolean;
+}
+
+/** @throws PortolanError that means 403 for a member that the caller does not get whole. */
 export function memberChanges(
   api: ServedApi,
   present: PresentSet | null,
   flowList: readonly Json[],
-  isApply: boolean,
+  { isApply, isListKept }: Submission,
 ): MemberChanges {
   const all = flowList.map((entry, place) => ({ entry, place }));
   if (present === null) return { kept: [], written: all };
   const { record } = present.stored;
   const isSettled = record.phase !== 'Applying';
+  const submitted = new Set(flowList.map(entryKey));
+  const unseen = present.members.filter((state) => isUnseen(state, submitted));
   const placed = flowList.map((entry) => withNamespace(entry, record.namespace));
-  if (isSettled && sealedText(placed) === sealedText(present.set.spec.flowList)) {
-    return { kept: record.members.map((member, place) => ({ key: memberKey(member), place })), written: [] };
-  }
+  const isSameList = sealedText(placed) === sealedText(present.set.spec.flowList);
+  const isNothing = isSameList && (unseen.length === 0 ? isSettled : !isApply);
+  if (isListKept || isNothing) return { kept: 'all', written: [] };
   const shown = new Map<string, { readonly entry: Json; readonly state: ShownMember }>();
   for (const state of present.members) {
     for (const entry of shownMember(state)) shown.set(entryKey(entry), { entry, state });
@@ -65,10 +77,20 @@ export function memberChanges(
       refused.push({ reason: 'FieldValueForbidden', field: `spec.flowList[${place}]`, message });
     }
   }
+  const staying = isApply ? [] : unseen;
+  kept.push(...staying.map(({ member }, index) => ({ key: memberKey(member), place: flowList.length + index })));
   const [first] = refused;
   if (first === undefined) return { kept, written };
   const details = { name: record.name, group: api.group, kind: plural, causes: refused };
   throw statusError('Forbidden', `${first.field}: ${first.message}`, details);
+}
+
+/** Is it a member that is not shown, not submitted, and does not leave? */
+function isUnseen(state: ShownMember, submitted: ReadonlySet<string>): boolean {
+  const { apiVersion, kind, metadata } = reference(state.member);
+  return (
+    !state.member.leaves && shownMember(state).length === 0 && !submitted.has(entryKey({ apiVersion, kind, metadata }))
+  );
 }
 
 /** Every entry that is shown has its namespace. */

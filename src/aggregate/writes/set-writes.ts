@@ -167,12 +167,13 @@ export class SetWrites {
     isApply: boolean,
   ): Promise<WrittenSet | null> {
     const { api, cluster, reads, events, now } = this.#options;
-    const { flowList } = submitted;
-    if (flowList === null) {
+    if (submitted.flowList === null) {
       const missing = { reason: 'FieldValueRequired', field: 'spec.flowList', message: 'Required value' };
       throw invalidSet(api, at.name, [missing]);
     }
-    const { kept, written } = memberChanges(api, present, flowList, isApply);
+    const isListKept = submitted.flowList === 'kept';
+    const flowList = submitted.flowList === 'kept' ? (present?.set.spec.flowList ?? []) : submitted.flowList;
+    const { kept, written } = memberChanges(api, present, flowList, { isApply, isListKept });
     const places = written.map(({ place }) => place);
     let metadata = submitted.metadata;
     const isReleased = present !== null && isReleasedBy(present.stored.record, submitted);

@@ -25,8 +25,8 @@ export interface SubmittedSet {
   readonly uid: string | null;
   readonly resourceVersion: string | null;
   readonly metadata: SubmittedMetadata;
-  /** Null where the body has none. */
-  readonly flowList: readonly Json[] | null;
+  /** Null where the body has none. `kept` of a patch that changes nothing of it. */
+  readonly flowList: readonly Json[] | 'kept' | null;
   /** Of fields that are left out. */
   readonly warnings: readonly string[];
 }
