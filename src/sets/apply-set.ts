@@ -15,7 +15,7 @@
  * is deleted. A member that failed stays in the record, and the phase stays Applying.
  *
  * Two applies of one set at once: the one that writes the record later is refused. One that begins while another is in step 4 cannot be told
- * from one that finishes it. So the first is refused in step 5, and the next apply or plan shows what differs.
+ * from one that finishes it. So the first is refused in step 5. What the record does not name then, it takes away (steps/stray-members.ts).
  */
 import { PortolanError } from '../base/errors.ts';
 import { must } from '../base/must.ts';
