@@ -314,6 +314,31 @@ describeOn([mainServer], 'values that sets keep', { timeout: 90_000, needs: ['ku
     expect(await states()).toEqual({ phase: 'Applied', members: ['half-b Present', 'half-c Present'], shown: 2 });
   });
 
+  test('a reference in a list keeps its member, also for a caller who gets the member whole by now', async () => {
+    await kubectl(['create', '-f', '-'], setOf('referred', [config('referred', 'one'), secret('referred')]));
+    const shown = await json('shadow', 'referred');
+    const { data: _config, ...first } = shown.spec.flowList[0];
+    const { data: _secret, ...second } = shown.spec.flowList[1];
+    const objects = async () => [await json('configmap', 'referred'), await json('secret', 'referred')];
+    const before = await objects();
+    for (const labels of [undefined, { tier: 'front' }]) {
+      const metadata = { name: 'referred', namespace, labels };
+      await kubectl(['replace', '-f', '-'], { ...shown, metadata, spec: { flowList: [first, second] } });
+      expect(await objects()).toEqual(before);
+    }
+    expect(await json('shadow', 'referred')).toMatchObject({ spec: shown.spec, status: { phase: 'Applied' } });
+    // A member that is gone is not made again without its fields.
+    await kubectl(['delete', 'configmap', 'referred']);
+    const { metadata } = shown;
+    const { resourceVersion: _version, ...own } = metadata;
+    await eventually(async () => expect((await json('shadow', 'referred')).status.members[0].state).toBe('Missing'));
+    await kubectl(['replace', '-f', '-'], { ...shown, metadata: own, spec: { flowList: [first, second] } });
+    expect((await run(['get', 'configmap', 'referred'])).stderr).toContain('not found');
+    // A server-side apply is what it says.
+    await kubectl(['apply', '--server-side', '-f', '-'], setOf('referred', [second]));
+    expect((await json('secret', 'referred')).data).toBeUndefined();
+  });
+
   test('preconditions of DeleteOptions', async () => {
     await kubectl(['create', '-f', '-'], setOf('guarded', [config('guarded', 'x')]));
     const { metadata } = await json('shadow', 'guarded');

@@ -8,14 +8,15 @@
  * A member may be in the record and not in the list that is shown: it is missing, replaced, or an apply that has not ended has not told that
  * it was made. A list that was made from the shown one says nothing of it, so it is kept. A server-side apply has the whole list.
  *
- * A member that the caller does not get whole is kept if its entry is the reference that is shown. Every other entry would take away what
- * the caller does not see, so it is refused. A server-side apply has the whole member, and is left to the API server.
+ * An entry without fields is the reference of a member that was not shown whole. The member is kept, also if it would be shown whole by now.
+ * Every other entry of a member that the caller does not get whole would take away what the caller does not see, so it is refused. A
+ * server-side apply has the whole member, and is left to the API server.
  *
  * While an apply has not ended, each member that is submitted is written again. That ends it, if no member is kept that was not shown.
  */
 import { recordOf } from '../../catalog/values/displayed-value.ts';
 import type { RecordKeeper } from '../../sets/record/record-keeper.ts';
-import { memberKey } from '../../sets/record/set-record.ts';
+import { memberKey, type SetMember } from '../../sets/record/set-record.ts';
 import { sealedText } from '../../writes/diff/withheld-values.ts';
 import { plural, type ServedApi } from '../protocol/served-api.ts';
 import { type StatusCause, statusError } from '../protocol/status.ts';
@@ -60,11 +61,22 @@ export function memberChanges(
   for (const state of present.members) {
     for (const entry of shownMember(state)) shown.set(entryKey(entry), { entry, state });
   }
+  const withFields = new Map(
+    present.members
+      .filter(({ member }) => hasFields(member))
+      .map(({ member }) => [entryKey(reference(member)), member]),
+  );
   const kept: { key: string; place: number }[] = [];
   const written: { entry: Json; place: number }[] = [];
   const refused: StatusCause[] = [];
   for (const { entry, place } of all) {
-    const found = shown.get(entryKey(entry));
+    const key = entryKey(entry);
+    const referred = isApply || !isReference(entry) ? undefined : withFields.get(key);
+    if (referred !== undefined) {
+      kept.push({ key: memberKey(referred), place });
+      continue;
+    }
+    const found = shown.get(key);
     const isWhole = found === undefined || found.state.manifest !== null;
     const isSame =
       found !== undefined && sealedText(withNamespace(entry, record.namespace)) === sealedText(found.entry);
@@ -87,10 +99,18 @@ export function memberChanges(
 
 /** Is it a member that is not shown, not submitted, and does not leave? */
 function isUnseen(state: ShownMember, submitted: ReadonlySet<string>): boolean {
-  const { apiVersion, kind, metadata } = reference(state.member);
-  return (
-    !state.member.leaves && shownMember(state).length === 0 && !submitted.has(entryKey({ apiVersion, kind, metadata }))
-  );
+  return !state.member.leaves && shownMember(state).length === 0 && !submitted.has(entryKey(reference(state.member)));
+}
+
+/** Has the entry nothing but what a reference has? */
+function isReference({ apiVersion: _apiVersion, kind: _kind, metadata, ...rest }: Json): boolean {
+  const { name: _name, namespace: _namespace, ...more } = recordOf(metadata) ?? {};
+  return Object.keys(rest).length + Object.keys(more).length === 0;
+}
+
+/** Were fields of it applied, so that its entry is no reference? */
+function hasFields({ fields, leaves }: SetMember): boolean {
+  return !leaves && fields !== null && Object.keys(fields).length > 0;
 }
 
 /** Every entry that is shown has its namespace. */
