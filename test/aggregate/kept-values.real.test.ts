@@ -339,6 +339,26 @@ describeOn([mainServer], 'values that sets keep', { timeout: 90_000, needs: ['ku
     expect((await json('secret', 'referred')).data).toBeUndefined();
   });
 
+  test('a set of many Secrets is shown whole, and each of them can be changed', async () => {
+    const list = Array.from({ length: 130 }, (_, index) => secret(`many-${String(index).padStart(3, '0')}`));
+    await kubectl(['create', '-f', '-'], setOf('many', list));
+    await kubectl(['create', '-f', '-'], setOf('one', [secret('one')]));
+    expect((await json('shadow', 'many')).spec.flowList).toEqual(list);
+    const { items } = await json('shadow');
+    for (const [name, expected] of [
+      ['many', list],
+      ['one', [secret('one')]],
+    ] as const) {
+      const found = items.find(({ metadata }: { metadata: { name: string } }) => metadata.name === name);
+      expect(found.spec.flowList).toEqual(expected);
+    }
+    const changed = list.map((each, index) => (index === 128 ? { ...each, data: { pin: 'bmV3' } } : each));
+    await kubectl(['replace', '-f', '-'], setOf('many', changed));
+    expect((await json('secret', 'many-128')).data).toEqual({ pin: 'bmV3' });
+    expect((await json('secret', 'many-129')).data).toEqual(secret('x').data);
+    await kubectl(['delete', 'shadow', 'many', 'one']);
+  });
+
   test('preconditions of DeleteOptions', async () => {
     await kubectl(['create', '-f', '-'], setOf('guarded', [config('guarded', 'x')]));
     const { metadata } = await json('shadow', 'guarded');
