@@ -53,8 +53,7 @@ export function memberChanges(
   const isSettled = record.phase !== 'Applying';
   const submitted = new Set(flowList.map(entryKey));
   const unseen = present.members.filter((state) => isUnseen(state, submitted));
-  const placed = flowList.map((entry) => withNamespace(entry, record.namespace));
-  const isSameList = sealedText(placed) === sealedText(present.set.spec.flowList);
+  const isSameList = sealedText(flowList) === sealedText(present.set.spec.flowList);
   const isNothing = isSameList && (unseen.length === 0 ? isSettled : !isApply);
   if (isListKept || isNothing) return { kept: 'all', written: [] };
   const shown = new Map<string, { readonly entry: Json; readonly state: ShownMember }>();
@@ -79,7 +78,7 @@ export function memberChanges(
     const found = shown.get(key);
     const isWhole = found === undefined || found.state.manifest !== null;
     const isSame =
-      found !== undefined && sealedText(withNamespace(entry, record.namespace)) === sealedText(found.entry);
+      found !== undefined && (isWhole ? sealedText(entry) === sealedText(found.entry) : isReference(entry));
     if (found !== undefined && isSame && (isSettled || !isWhole)) {
       kept.push({ key: memberKey(found.state.member), place });
     } else if (isWhole || isApply) {
@@ -111,10 +110,4 @@ function isReference({ apiVersion: _apiVersion, kind: _kind, metadata, ...rest }
 /** Were fields of it applied, so that its entry is no reference? */
 function hasFields({ fields, leaves }: SetMember): boolean {
   return !leaves && fields !== null && Object.keys(fields).length > 0;
-}
-
-/** Every entry that is shown has its namespace. */
-function withNamespace(entry: Json, namespace: string): Json {
-  const metadata = recordOf(entry['metadata']) ?? {};
-  return { ...entry, metadata: { ...metadata, namespace } };
 }
