@@ -187,6 +187,15 @@ describeOn([mainServer], 'values that sets keep', { timeout: 90_000, needs: ['ku
     expect((await json('configmap', 'yaml')).data).toEqual({ a: 'one' });
     expect((await apply(stringify(set).replace('a: one', 'a: two'))).status).toBe(200);
     expect((await json('configmap', 'yaml')).data).toEqual({ a: 'two' });
+    const unnamed = await send('/yaml', {
+      method: 'PATCH',
+      type: 'application/apply-patch+yaml',
+      body: stringify(set),
+    });
+    expect([unnamed.status, JSON.parse(unnamed.text).message]).toEqual([
+      422,
+      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+    ]);
     for (const wrong of ['a: [', `${stringify(set)}---\n${stringify(set)}`, '']) {
       const { status, text } = await apply(wrong);
       expect([status, JSON.parse(text).kind], text).toEqual([400, 'Status']);
@@ -198,7 +207,7 @@ describeOn([mainServer], 'values that sets keep', { timeout: 90_000, needs: ['ku
     const old = { apiVersion: 'sets.example/v1', kind: 'Old', metadata: { name: 'warned', namespace } };
     const { code, stderr } = await run(['create', '-f', '-'], setOf('warned', [config('warned', 'x'), old]));
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^Warning: Old warned: sets\.example\/v1 Old is old\n$/)]);
-    const { headers } = await send('/warned?dryRun=All', {
+    const { headers } = await send('/warned?dryRun=All&fieldManager=test', {
       ...{ method: 'PATCH', type: 'application/apply-patch+yaml' },
       body: setOf('warned', [config('warned', 'y'), { ...old, spec: { a: 1 } }]),
     });
@@ -357,6 +366,26 @@ describeOn([mainServer], 'values that sets keep', { timeout: 90_000, needs: ['ku
     expect((await json('secret', 'many-128')).data).toEqual({ pin: 'bmV3' });
     expect((await json('secret', 'many-129')).data).toEqual(secret('x').data);
     await kubectl(['delete', 'shadow', 'many', 'one']);
+  });
+
+  test('a body that an API server refuses for its form is refused: a key twice, metadata that is no object', async () => {
+    const body = JSON.stringify(setOf('form', [config('form', 'x')]));
+    const twice = body.replace('"a":"x"', '"a":"x","a":"y"');
+    const strict = await send('?fieldValidation=Strict', { method: 'POST', body: twice });
+    expect([strict.status, JSON.parse(strict.text).message]).toEqual([400, expect.stringContaining('second key "a"')]);
+    expect((await send('?fieldValidation=Strict', { method: 'POST', body })).status).toBe(201);
+    for (const wrong of [{ metadata: 'x' }, { spec: [] }]) {
+      const { status } = await send('/form', { method: 'PUT', body: { ...setOf('form', []), ...wrong } });
+      expect(status).toBe(400);
+    }
+    expect((await json('configmap', 'form')).data).toEqual({ a: 'x' });
+    // A custom resource without these subresources says so, too.
+    for (const [method, below] of [
+      ['PATCH', 'status'],
+      ['PUT', 'scale'],
+    ] as const) {
+      expect((await send(`/form/${below}`, { method, body: {} })).status).toBe(404);
+    }
   });
 
   test('preconditions of DeleteOptions', async () => {

@@ -115,7 +115,7 @@ function fieldsOf(text: string): Selection['fields'] {
 function versionOf(text: string | null): bigint | null {
   if (text === null || text === '') return null;
   if (/^\d{1,19}$/.test(text)) return BigInt(text);
-  throw invalid('resourceVersion', `Invalid value: ${JSON.stringify(text)}: must be a number`);
+  throw statusError('BadRequest', `resourceVersion: Invalid value: ${JSON.stringify(text)}: must be a number`);
 }
 
 function matchOf(text: string | null): ListOptions['match'] {
@@ -131,11 +131,12 @@ function textIn(query: URLSearchParams, name: string): string | null {
   return query.get(name) || null;
 }
 
-/** 0 if it is absent. */
+/** 0 if it is absent, or negative. */
 function countIn(query: URLSearchParams, name: string): number {
   const text = query.get(name) || '0';
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw statusError('BadRequest', `${name} must be a whole number from 0: ${JSON.stringify(text)}`);
+  if (/^-\d{1,9}$/.test(text)) return 0;
+  throw statusError('BadRequest', `${name} must be a whole number: ${JSON.stringify(text)}`);
 }
 
 /** Null if it is absent. As Go's conversion of query values: everything but these words of falsehood is true. */

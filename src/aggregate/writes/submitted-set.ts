@@ -60,6 +60,9 @@ export function submittedSet(
 ): SubmittedSet {
   if (!isRecord(body)) throw statusError('BadRequest', 'the body is no object');
   requireKind(body, place.api);
+  for (const each of ['metadata', 'spec']) {
+    if (!isRecord(body[each] ?? {})) throw statusError('BadRequest', `${each} of the body is no object`);
+  }
   const metadata = recordOf(body['metadata']) ?? {};
   const spec = recordOf(body['spec']) ?? {};
   const unknown = [...unknownIn(body, ''), ...unknownIn(metadata, 'metadata.'), ...unknownIn(spec, 'spec.')];
