@@ -100,7 +100,7 @@ describeOn([mainServer, oldServer], 'sets', { timeout: 120_000 }, (server) => {
       ['ConfigMap', 'a', false],
       ['Deployment', 'd', false],
     ]);
-    expect(record?.members[0]?.fields).toEqual({ 'f:data': { 'f:a': {} } });
+    expect(record?.members[0]?.fields).toEqual({ 'f:metadata': { 'f:namespace': {} }, 'f:data': { 'f:a': {} } });
     const member = await api.get<Json>(`/api/v1/namespaces/${at}/configmaps/a`);
     expect(member).toMatchObject({
       metadata: {
