@@ -388,6 +388,26 @@ describeOn([mainServer], 'values that sets keep', { timeout: 90_000, needs: ['ku
     }
   });
 
+  test('patches of one set at once, each of another member, are all done', async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `at-once-${index}`);
+    await kubectl(
+      ['create', '-f', '-'],
+      setOf(
+        'at-once',
+        names.map((name) => config(name, 'x')),
+      ),
+    );
+    const answers = await Promise.all(
+      names.map((name, index) => {
+        const body = [{ op: 'replace', path: `/spec/flowList/${index}/data/a`, value: name }];
+        return send('/at-once', { method: 'PATCH', type: 'application/json-patch+json', body });
+      }),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(names.map(() => 200));
+    const { spec, status } = await json('shadow', 'at-once');
+    expect([status.phase, spec.flowList]).toEqual(['Applied', names.map((name) => config(name, name))]);
+  });
+
   test('preconditions of DeleteOptions', async () => {
     await kubectl(['create', '-f', '-'], setOf('guarded', [config('guarded', 'x')]));
     const { metadata } = await json('shadow', 'guarded');
