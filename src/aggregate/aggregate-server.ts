@@ -218,11 +218,11 @@ class AggregateDoor {
 
   /** The paths that are no sets. @throws PortolanError for a path that there is not, and while the door is ill. */
   #answerDocument(path: string, request: IncomingMessage, response: ServerResponse): void {
+    const { accept } = request.headers;
+    const { type, body, isOpenApi = false } = this.#document(path, accept);
     if (request.method !== 'GET') {
       throw statusError('MethodNotAllowed', 'the server does not allow this method on the requested resource');
     }
-    const { accept } = request.headers;
-    const { type, body, isOpenApi = false } = this.#document(path, accept);
     if (path !== '/apis') requireJson(accept);
     response.setHeader('vary', 'Accept');
     if (isOpenApi) this.#sendTagged(request, response, body);

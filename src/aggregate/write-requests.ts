@@ -22,7 +22,7 @@ import type { ServedKinds } from '../operation/served-kinds.ts';
 import type { LongManifests } from '../operation/write-access.ts';
 import { operate } from '../server/doors/door.ts';
 import { searchOf } from '../server/negotiation/request-url.ts';
-import { lastAppliedAnnotation } from '../writes/diff/withheld-values.ts';
+import { lastAppliedAnnotation, sealedText } from '../writes/diff/withheld-values.ts';
 import { sendJson } from './protocol/answer.ts';
 import { listOptions } from './protocol/list-options.ts';
 import type { SetPath } from './protocol/request-path.ts';
@@ -95,7 +95,7 @@ export class WriteRequests {
     await this.#authorize(given, 'create', namespace, '');
     const options = setWriteOptions(searchOf(given.request));
     requireType(given.request, ['application/json', '']);
-    const body = jsonOf(await bodyText(given.request));
+    const body = jsonOf(await bodyText(given.request), options);
     const submitted = submittedSet(body, { api, namespace, name: null }, options);
     const name = submitted.name ?? this.#generated(submitted.generateName ?? '');
     if (submitted.resourceVersion !== null) {
@@ -110,7 +110,7 @@ export class WriteRequests {
     await this.#authorize(given, 'update', at.namespace, at.name);
     const options = setWriteOptions(searchOf(given.request));
     requireType(given.request, ['application/json', '']);
-    const body = jsonOf(await bodyText(given.request));
+    const body = jsonOf(await bodyText(given.request), options);
     const wanted = submittedSet(body, { api, ...at }, options);
     const submitted = (present: PresentSet): SubmittedSet => withKeptAnnotation(present, wanted);
     const done = await writes.update(this.#operate(given), at, { submitted, isApply: false }, options);
@@ -131,20 +131,21 @@ export class WriteRequests {
         `the body of the request was in an unknown format - accepted media types include: ${known}`,
       );
     }
+    if (kind === 'apply' && (searchOf(request).get('fieldManager') ?? '') === '') throw managerRequired();
     const text = await bodyText(request);
     const operated = this.#operate(given);
-    if (kind === 'apply') return this.#apply(given, at, await this.#applied(given, text), options);
-    const patch = jsonOf(text);
+    if (kind === 'apply') return this.#apply(given, at, await this.#applied(given, text, options), options);
+    const patch = jsonOf(text, options);
     const submitted = (present: PresentSet): SubmittedSet => {
       if (kind === 'merge') {
         const next = merged(withoutState(present.set), patch);
-        return withKeptAnnotation(present, submittedSet(next, { api, ...at }, options));
+        return withKeptAnnotation(present, withKeptList(present, submittedSet(next, { api, ...at }, options)));
       }
       // An operation may test the state. A state that no operation has changed is no precondition.
       const { uid, resourceVersion } = present.set.metadata;
       const next = submittedSet(bounded(patched({ ...present.set }, patch)), { api, ...at }, options);
       return withKeptAnnotation(present, {
-        ...next,
+        ...withKeptList(present, next),
         uid: next.uid === uid ? null : next.uid,
         resourceVersion: next.resourceVersion === resourceVersion ? null : next.resourceVersion,
       });
@@ -169,7 +170,7 @@ export class WriteRequests {
           finalizers: [...new Set([...now.metadata.finalizers, ...finalizers])],
           lastApplied: applied ?? now.metadata.lastApplied,
         },
-        flowList: wanted.flowList ?? now.flowList,
+        flowList: wanted.flowList ?? 'kept',
       });
     };
     const operated = this.#operate(given);
@@ -181,8 +182,8 @@ export class WriteRequests {
   }
 
   /** The body of a server-side apply. kubectl sends JSON; YAML is read beside the serve thread. */
-  async #applied({ admitted }: WriteRequest, text: string): Promise<unknown> {
-    if (text.trimStart().startsWith('{')) return jsonOf(text);
+  async #applied({ admitted }: WriteRequest, text: string, options: SetWriteOptions): Promise<unknown> {
+    if (text.trimStart().startsWith('{')) return jsonOf(text, options);
     const [manifests = []] = await this.#options.longManifests.read(
       [{ place: 'the body', text }],
       admitted.caller.name,
@@ -280,6 +281,12 @@ function withoutState({ metadata, status: _status, ...rest }: ShadowResource): R
   return { ...rest, metadata: own };
 }
 
+/** A patch that changes nothing of the list says nothing of members, also not of those that the list does not show. */
+function withKeptList({ set: { spec } }: PresentSet, submitted: SubmittedSet): SubmittedSet {
+  const isSame = sealedText(submitted.flowList) === sealedText(spec.flowList);
+  return isSame ? { ...submitted, flowList: 'kept' } : submitted;
+}
+
 /** kubectl's annotation stays where the caller was not shown it, because a member is hidden. */
 function withKeptAnnotation({ set, stored: { record } }: PresentSet, submitted: SubmittedSet): SubmittedSet {
   const isShown = recordOf(set.metadata['annotations'])?.[lastAppliedAnnotation] !== undefined;
@@ -290,9 +297,19 @@ function withKeptAnnotation({ set, stored: { record } }: PresentSet, submitted: 
 async function optionsBody(request: IncomingMessage): Promise<unknown> {
   requireType(request, ['application/json', '']);
   const text = await bodyText(request);
-  const value = text === '' ? null : jsonOf(text);
+  const value = text === '' ? null : jsonOf(text, { validation: 'Ignore' });
   if (value === null || isRecord(value)) return value;
   throw statusError('BadRequest', 'the body is no DeleteOptions');
+}
+
+/** As an API server says it. The manager of the fields of members is that of the set. */
+function managerRequired(): Error {
+  const [field, message] = ['fieldManager', 'Required value: is required for apply patch'];
+  return statusError('Invalid', `PatchOptions.meta.k8s.io "" is invalid: ${field}: ${message}`, {
+    group: 'meta.k8s.io',
+    kind: 'PatchOptions',
+    causes: [{ reason: 'FieldValueRequired', message, field }],
+  });
 }
 
 function typeOf({ headers }: IncomingMessage): string {

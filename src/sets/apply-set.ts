@@ -15,7 +15,7 @@
  * is deleted. A member that failed stays in the record, and the phase stays Applying.
  *
  * Two applies of one set at once: the one that writes the record later is refused. One that begins while another is in step 4 cannot be told
- * from one that finishes it. So the first is refused in step 5, and the next apply or plan shows what differs.
+ * from one that finishes it. So the first is refused in step 5. What the record does not name then, it takes away (steps/stray-members.ts).
  */
 import { PortolanError } from '../base/errors.ts';
 import { must } from '../base/must.ts';
@@ -142,16 +142,21 @@ class Apply {
     const { record } = read;
     const other = refusalOfOther(this.#work, record);
     if (other !== null) return this.#refused(other);
-    const isDying = record !== null && (record.deletionTimestamp !== null || record.phase === 'Deleting');
-    const isDressOnly = this.#work.keeper !== null && this.#members.length === 0 && this.#removals(record).length === 0;
+    const isDressOnly = record !== null && this.#work.keeper?.kept === 'all';
     // Without a deletionTimestamp, nothing shows the caller that a deletion has begun. To accept an apply would hide it.
-    const isMarked = record !== null && record.deletionTimestamp !== null;
-    if (isDying && !(isDressOnly && isMarked)) return this.#refused(dyingError);
+    const isHidden = record !== null && record.phase === 'Deleting' && record.deletionTimestamp === null;
+    const isDying = record !== null && record.deletionTimestamp !== null;
+    if (isHidden || (isDying && !isDressOnly)) return this.#refused(dyingError);
+    const { dryRun } = this.#wanted.options;
+    if (isDressOnly) {
+      session.follower.begun(1);
+      const own = await records.dress(record, dryRun);
+      return dryRun ? planReport(session, [own], { at: 0, targets: [] }) : writtenReport(session, [own]);
+    }
     if (record === null && this.#work.keeper !== null) {
       const refusal = await records.probe();
       if (refusal !== null) return this.#refused(refusal);
     }
-    const { dryRun } = this.#wanted.options;
     const context = memberContext(this.#work, record?.uid ?? futureUid);
     const items = [...(await this.#applies(record)), ...this.#removals(record)];
     session.follower.begun(items.length + 1);
@@ -163,12 +168,11 @@ class Apply {
     const begun = this.#begun(record, submitted, removals);
     const isSame =
       record !== null &&
-      (record.phase === 'Applied' || isDying) &&
+      record.phase === 'Applied' &&
       sameFields(record.members, begun.members) &&
       submitted.every(isWritten);
     const unrecorded = isSame ? null : unrecordable(record, begun, submitted);
     const isRefused = unrecorded !== null || checks.some(({ state }) => state === 'refused');
-    if (isDying && !isSame) return this.#refused(dyingError);
     if (dryRun) {
       const own =
         unrecorded !== null
@@ -236,15 +240,16 @@ class Apply {
     return read.error === null && read.object !== null && !isMember(this.#work.set, record, entry, read.object);
   }
 
-  get #keptKeys(): readonly string[] {
-    return this.#work.keeper?.kept.map(({ key }) => key) ?? [];
+  get #kept(): Exclude<RecordKeeper['kept'], 'all'> {
+    const kept = this.#work.keeper?.kept ?? [];
+    return kept === 'all' ? [] : kept;
   }
 
   /** The deletions of what leaves. */
   #removals(record: SetRecord | null): readonly SessionItem[] {
     const { session, set } = this.#work;
     if (record === null || !this.#wanted.prune) return [];
-    const submitted = new Set([...this.#members.map(({ key }) => key), ...this.#keptKeys]);
+    const submitted = new Set([...this.#members.map(({ key }) => key), ...this.#kept.map(({ key }) => key)]);
     return record.members
       .filter((member) => !submitted.has(memberKey(member)))
       .map((member) => {
@@ -263,7 +268,7 @@ class Apply {
     const taken = new Set(submitted.map(({ wanted }) => wanted.key));
     for (const { state, intent } of removals) if (state === 'gone') taken.add(keyOf(intent.target));
     const members: SetMember[] = submitted.map(begunMember);
-    for (const { key, place } of this.#work.keeper?.kept ?? []) {
+    for (const { key, place } of this.#kept) {
       const member = entryOf(record, key);
       if (member === undefined || taken.has(key)) continue;
       taken.add(key);

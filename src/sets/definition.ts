@@ -1,10 +1,13 @@
 /**
  * Installs the definition of ShadowRecord in a cluster, and takes it out again.
  *
- *   uninstall   each record: label and ownerReference off its members -> finalizer off      then the definition is deleted
+ *   uninstall   list -> each record: label and ownerReference off its members -> finalizers off
+ *                 ^                                                              |
+ *                 +--------------- until nothing is left to do ------------------+      then the definition is deleted
  *
  * The records go with the definition. The garbage collector would delete the members of a record that is gone, so they are released first.
- * Invariant: the definition is not deleted while a member could not be released.
+ * Others may write sets meanwhile. A finalizer of anybody would keep the definition half deleted, so all of them are taken off.
+ * Invariant: the definition is not deleted while a member could not be released, and not while a record has a finalizer.
  */
 import { PortolanError } from '../base/errors.ts';
 import { list, records, strings, text } from '../base/json.ts';
@@ -13,7 +16,7 @@ import type { RestClient } from '../kube/client/rest-client.ts';
 import { ApiError, nullIfAbsent } from '../kube/http/api-error.ts';
 import { resourcePath } from '../kube/http/resource-path.ts';
 import { unmarked } from './members/wanted-members.ts';
-import { membersFinalizer, recordResource } from './record/set-record.ts';
+import { recordResource } from './record/set-record.ts';
 import { shadowRecordCrd } from './record/shadow-record-crd.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -56,41 +59,55 @@ export async function installedSets(client: Client): Promise<readonly Json[] | n
 }
 
 /** Releases the members of each set, and deletes the definition with the records. @throws ApiError, PortolanError CONFLICT */
-export async function uninstallDefinition(client: Client, sets: readonly Json[]): Promise<void> {
-  for (const set of sets) await release(client, set);
-  await client.delete(definitionPath).catch(nullIfAbsent);
+export async function uninstallDefinition(client: Client): Promise<void> {
+  const released = new Set<string>();
+  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+    const left = ((await installedSets(client)) ?? []).filter((set) => !released.has(stateOf(set)));
+    if (left.length === 0) return void (await client.delete(definitionPath).catch(nullIfAbsent));
+    for (const set of left) if (!(await release(client, set))) released.add(stateOf(set));
+  }
+  throw new PortolanError('CONFLICT', 'The sets change too often: stop what writes them, and uninstall again.');
 }
 
-async function release(client: Client, set: Json): Promise<void> {
+/** Another one after each change that has to be released. */
+function stateOf({ metadata, spec }: Json): string {
+  const { uid, finalizers } = recordOf(metadata) ?? {};
+  return JSON.stringify([uid, finalizers ?? [], recordOf(spec)?.['members']]);
+}
+
+/** @returns whether there was something to do */
+async function release(client: Client, set: Json): Promise<boolean> {
   const { namespace, name, uid } = recordOf(set['metadata']) ?? {};
-  if (typeof namespace !== 'string' || typeof name !== 'string' || typeof uid !== 'string') return;
+  if (typeof namespace !== 'string' || typeof name !== 'string' || typeof uid !== 'string') return false;
+  let isChanged = false;
   for (const member of records(recordOf(set['spec'])?.['members'])) {
     const [version, plural, own] = [text(member['version']), text(member['resource']), text(member['name'])];
     if (version === undefined || plural === undefined || own === undefined) continue;
     const resource = { group: text(member['group']) ?? '', version, plural, namespaced: true };
-    await changed(client, resourcePath(resource, namespace, own), (live) => {
+    const isReleased = await changed(client, resourcePath(resource, namespace, own), (live) => {
       const owners = records(recordOf(live['metadata'])?.['ownerReferences']);
       return owners.some((each) => each['uid'] === uid) ? unmarked(live, { uid }) : null;
     });
+    isChanged ||= isReleased;
   }
-  await changed(client, resourcePath(recordResource, namespace, name), (live) => {
+  const record = await changed(client, resourcePath(recordResource, namespace, name), (live) => {
     const finalizers = strings(recordOf(live['metadata'])?.['finalizers']);
-    const others = finalizers.filter((each) => each !== membersFinalizer);
-    return others.length === finalizers.length ? null : { metadata: { finalizers: others } };
+    return finalizers.length === 0 ? null : { metadata: { finalizers: null } };
   });
+  return isChanged || record;
 }
 
-/** Sends the patch that `patchOf` makes of the live object; nothing where it makes none, and where there is no object. */
-async function changed(client: Client, path: string, patchOf: (live: Json) => Json | null): Promise<void> {
+/** Sends the patch that `patchOf` makes of the live object; nothing where it makes none, and where there is no object. @returns whether it did */
+async function changed(client: Client, path: string, patchOf: (live: Json) => Json | null): Promise<boolean> {
   for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
     const live = await client.get<Json>(path).catch(nullIfAbsent);
     const patch = live === null ? null : patchOf(live);
-    if (live === null || patch === null) return;
+    if (live === null || patch === null) return false;
     const { resourceVersion } = recordOf(live['metadata']) ?? {};
     const held = { ...patch, metadata: { ...recordOf(patch['metadata']), resourceVersion } };
     try {
       await client.patch(path, 'merge', held);
-      return;
+      return true;
     } catch (error) {
       if (!(error instanceof ApiError) || (error.httpStatus !== 409 && error.httpStatus !== 404)) throw error;
     }

@@ -152,8 +152,9 @@ function statusOf({ more, ...query }: Readonly<Record<string, string>>, accept: 
   const { resourceVersion: version = '', resourceVersionMatch: match, sendInitialEvents: wanted } = query;
   if (!accept.includes('json')) return 406;
   // Forbidden for a list, and without NotOlderThan.
-  if (version === 'x' || match !== 'NotOlderThan' || more === 'watch=0') return 422;
+  if (match !== 'NotOlderThan' || more === 'watch=0') return 422;
   if (more?.startsWith('continue')) return 422;
+  if (version === 'x') return 400;
   // Too new, or older than the first list. Events that are not wanted leave a watch from the version.
   if (version === '900') return wanted === 'false' ? 200 : 504;
   if (version === '100' && wanted === 'false') return 410;

@@ -187,6 +187,15 @@ describeOn([mainServer], 'values that sets keep', { timeout: 90_000, needs: ['ku
     expect((await json('configmap', 'yaml')).data).toEqual({ a: 'one' });
     expect((await apply(stringify(set).replace('a: one', 'a: two'))).status).toBe(200);
     expect((await json('configmap', 'yaml')).data).toEqual({ a: 'two' });
+    const unnamed = await send('/yaml', {
+      method: 'PATCH',
+      type: 'application/apply-patch+yaml',
+      body: stringify(set),
+    });
+    expect([unnamed.status, JSON.parse(unnamed.text).message]).toEqual([
+      422,
+      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+    ]);
     for (const wrong of ['a: [', `${stringify(set)}---\n${stringify(set)}`, '']) {
       const { status, text } = await apply(wrong);
       expect([status, JSON.parse(text).kind], text).toEqual([400, 'Status']);
@@ -198,7 +207,7 @@ describeOn([mainServer], 'values that sets keep', { timeout: 90_000, needs: ['ku
     const old = { apiVersion: 'sets.example/v1', kind: 'Old', metadata: { name: 'warned', namespace } };
     const { code, stderr } = await run(['create', '-f', '-'], setOf('warned', [config('warned', 'x'), old]));
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^Warning: Old warned: sets\.example\/v1 Old is old\n$/)]);
-    const { headers } = await send('/warned?dryRun=All', {
+    const { headers } = await send('/warned?dryRun=All&fieldManager=test', {
       ...{ method: 'PATCH', type: 'application/apply-patch+yaml' },
       body: setOf('warned', [config('warned', 'y'), { ...old, spec: { a: 1 } }]),
     });
@@ -240,6 +249,163 @@ describeOn([mainServer], 'values that sets keep', { timeout: 90_000, needs: ['ku
     expect((await send(`/${name}`, { method: 'PUT', body: next })).status).toBe(200);
     const { status, spec } = await json('shadow', name);
     expect([status.phase, spec.flowList]).toEqual(['Applied', [config(`${name}-a`, 'y'), config(`${name}-b`, 'y')]]);
+  });
+
+  test('a label, a patch and a replace of an apply that has not ended leave its members and its phase', async () => {
+    const name = 'half';
+    const list = ['a', 'b', 'c'].map((each) => config(`${name}-${each}`, 'x'));
+    ill = { path: `/configmaps/${name}-b`, status: 503, reason: 'ServiceUnavailable', realOnly: true };
+    const made = await send('', { method: 'POST', body: setOf(name, list) });
+    ill = null;
+    expect(made.status, made.text).toBe(503);
+    const states = async () => {
+      const { spec, status } = await json('shadow', name);
+      const members = status.members.map((each: { name: string; state: string }) => `${each.name} ${each.state}`);
+      return { phase: status.phase, members: members.toSorted(), shown: spec.flowList.length };
+    };
+    const before = await states();
+    expect([before.phase, before.members]).toEqual(['Applying', expect.arrayContaining(['half-b Pending'])]);
+    const live = async () =>
+      (await kubectl(['get', 'configmaps', '-o', 'name'])).split('\n').filter((each) => each.includes(name));
+    const objects = await live();
+    const yaml = async () => kubectl(['get', 'shadow', name, '-o', 'yaml']);
+    const steps: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['label', () => kubectl(['label', 'shadow', name, 'tier=front'])],
+      ['annotate', () => kubectl(['annotate', 'shadow', name, 'note=x'])],
+      ['replace', async () => kubectl(['replace', '-f', '-'], (await yaml()).replace('tier: front', 'tier: back'))],
+      [
+        'JSON patch',
+        () =>
+          kubectl(['patch', 'shadow', name, '--type=json', '-p', '[{"op":"remove","path":"/metadata/labels/tier"}]']),
+      ],
+      [
+        'server-side apply of a label',
+        async () => {
+          const { spec: _spec, ...body } = setOf(name, []) as Record<string, unknown>;
+          const metadata = { name, labels: { tier: 'end' } };
+          const { status, text } = await send(`/${name}?fieldManager=x`, {
+            ...{ method: 'PATCH', type: 'application/apply-patch+yaml', body: { ...body, metadata } },
+          });
+          expect(status, text).toBe(200);
+        },
+      ],
+    ];
+    for (const [what, step] of steps) {
+      await step();
+      expect([await states(), await live()], what).toEqual([before, objects]);
+    }
+    expect((await json('shadow', name)).metadata.labels).toEqual({ tier: 'end' });
+    // The list that is shown is written, and what it does not show is still to come.
+    await kubectl([
+      'patch',
+      'shadow',
+      name,
+      '--type=json',
+      '-p',
+      `[{"op":"add","path":"/spec/flowList/-","value":${JSON.stringify(config('half-d', 'x'))}}]`,
+    ]);
+    const more = await states();
+    expect([more.phase, more.members.filter((each: string) => each.endsWith('Pending'))]).toEqual([
+      'Applying',
+      before.members.filter((each: string) => each.endsWith('Pending')),
+    ]);
+    expect(await live()).toEqual([...objects, 'configmap/half-d'].toSorted());
+    await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], setOf(name, list));
+    expect(await states()).toMatchObject({ phase: 'Applied', shown: 3 });
+    // An edit of one member keeps another one that is missing. A server-side apply has the whole list.
+    await kubectl(['delete', 'configmap', 'half-a']);
+    await eventually(async () => expect((await states()).members).toContain('half-a Missing'));
+    const edit = '[{"op":"replace","path":"/spec/flowList/0/data/a","value":"edited"}]';
+    await kubectl(['patch', 'shadow', name, '--type=json', '-p', edit]);
+    expect((await json('configmap', 'half-b')).data).toEqual({ a: 'edited' });
+    expect((await states()).members).toEqual(['half-a Missing', 'half-b Present', 'half-c Present']);
+    await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], setOf(name, list.slice(1)));
+    expect(await states()).toEqual({ phase: 'Applied', members: ['half-b Present', 'half-c Present'], shown: 2 });
+  });
+
+  test('a reference in a list keeps its member, also for a caller who gets the member whole by now', async () => {
+    await kubectl(['create', '-f', '-'], setOf('referred', [config('referred', 'one'), secret('referred')]));
+    const shown = await json('shadow', 'referred');
+    const { data: _config, ...first } = shown.spec.flowList[0];
+    const { data: _secret, ...second } = shown.spec.flowList[1];
+    const objects = async () => [await json('configmap', 'referred'), await json('secret', 'referred')];
+    const before = await objects();
+    for (const labels of [undefined, { tier: 'front' }]) {
+      const metadata = { name: 'referred', namespace, labels };
+      await kubectl(['replace', '-f', '-'], { ...shown, metadata, spec: { flowList: [first, second] } });
+      expect(await objects()).toEqual(before);
+    }
+    expect(await json('shadow', 'referred')).toMatchObject({ spec: shown.spec, status: { phase: 'Applied' } });
+    // A member that is gone is not made again without its fields.
+    await kubectl(['delete', 'configmap', 'referred']);
+    const { metadata } = shown;
+    const { resourceVersion: _version, ...own } = metadata;
+    await eventually(async () => expect((await json('shadow', 'referred')).status.members[0].state).toBe('Missing'));
+    await kubectl(['replace', '-f', '-'], { ...shown, metadata: own, spec: { flowList: [first, second] } });
+    expect((await run(['get', 'configmap', 'referred'])).stderr).toContain('not found');
+    // A server-side apply is what it says.
+    await kubectl(['apply', '--server-side', '-f', '-'], setOf('referred', [second]));
+    expect((await json('secret', 'referred')).data).toBeUndefined();
+  });
+
+  test('a set of many Secrets is shown whole, and each of them can be changed', async () => {
+    const list = Array.from({ length: 130 }, (_, index) => secret(`many-${String(index).padStart(3, '0')}`));
+    await kubectl(['create', '-f', '-'], setOf('many', list));
+    await kubectl(['create', '-f', '-'], setOf('one', [secret('one')]));
+    expect((await json('shadow', 'many')).spec.flowList).toEqual(list);
+    const { items } = await json('shadow');
+    for (const [name, expected] of [
+      ['many', list],
+      ['one', [secret('one')]],
+    ] as const) {
+      const found = items.find(({ metadata }: { metadata: { name: string } }) => metadata.name === name);
+      expect(found.spec.flowList).toEqual(expected);
+    }
+    const changed = list.map((each, index) => (index === 128 ? { ...each, data: { pin: 'bmV3' } } : each));
+    await kubectl(['replace', '-f', '-'], setOf('many', changed));
+    expect((await json('secret', 'many-128')).data).toEqual({ pin: 'bmV3' });
+    expect((await json('secret', 'many-129')).data).toEqual(secret('x').data);
+    await kubectl(['delete', 'shadow', 'many', 'one']);
+  });
+
+  test('a body that an API server refuses for its form is refused: a key twice, metadata that is no object', async () => {
+    const body = JSON.stringify(setOf('form', [config('form', 'x')]));
+    const twice = body.replace('"a":"x"', '"a":"x","a":"y"');
+    const strict = await send('?fieldValidation=Strict', { method: 'POST', body: twice });
+    expect([strict.status, JSON.parse(strict.text).message]).toEqual([400, expect.stringContaining('has a key twice')]);
+    expect((await send('?fieldValidation=Strict', { method: 'POST', body })).status).toBe(201);
+    for (const wrong of [{ metadata: 'x' }, { spec: [] }]) {
+      const { status } = await send('/form', { method: 'PUT', body: { ...setOf('form', []), ...wrong } });
+      expect(status).toBe(400);
+    }
+    expect((await json('configmap', 'form')).data).toEqual({ a: 'x' });
+    // A custom resource without these subresources says so, too.
+    for (const [method, below] of [
+      ['PATCH', 'status'],
+      ['PUT', 'scale'],
+    ] as const) {
+      expect((await send(`/form/${below}`, { method, body: {} })).status).toBe(404);
+    }
+  });
+
+  test('patches of one set at once, each of another member, are all done', async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `at-once-${index}`);
+    await kubectl(
+      ['create', '-f', '-'],
+      setOf(
+        'at-once',
+        names.map((name) => config(name, 'x')),
+      ),
+    );
+    const answers = await Promise.all(
+      names.map((name, index) => {
+        const body = [{ op: 'replace', path: `/spec/flowList/${index}/data/a`, value: name }];
+        return send('/at-once', { method: 'PATCH', type: 'application/json-patch+json', body });
+      }),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(names.map(() => 200));
+    const { spec, status } = await json('shadow', 'at-once');
+    expect([status.phase, spec.flowList]).toEqual(['Applied', names.map((name) => config(name, name))]);
   });
 
   test('preconditions of DeleteOptions', async () => {

@@ -115,6 +115,51 @@ describeOn(
       );
     });
 
+    test('a set is unchanged as people write it: members without a namespace, and with empty values', async () => {
+      const plain = (name: string, more: object = {}) => ({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name, ...more },
+      });
+      const app = { labels: { app: 'plain' } };
+      // As `kubectl create deployment --dry-run=client -o yaml` prints it.
+      const created = {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { ...app, name: 'plain' },
+        spec: {
+          replicas: 1,
+          selector: { matchLabels: app.labels },
+          strategy: {},
+          template: {
+            metadata: app,
+            spec: {
+              containers: [
+                { image: 'nginx', name: 'nginx', ports: [{ containerPort: 80, protocol: 'TCP' }], resources: {} },
+              ],
+            },
+          },
+        },
+        status: {},
+      };
+      const empty = { annotations: {}, labels: {}, finalizers: [] };
+      const set = setOf('plain', [
+        { ...plain('plain-a'), data: { text: 'hello' } },
+        { ...plain('plain-b', empty), data: { text: 'hello' }, binaryData: {} },
+        created,
+      ]);
+      const apply = () => kubectl(['apply', '-f', '-'], set);
+      expect(await apply()).toBe('shadowresource.apis.abc.com/plain created');
+      expect((await json('shadow', 'plain')).spec).toEqual(set.spec);
+      expect([await apply(), await diff(set)]).toEqual(['shadowresource.apis.abc.com/plain unchanged', []]);
+      // The controllers have filled in the status by then.
+      await eventually(async () => expect((await json('deployment', 'plain')).status.observedGeneration).toBe(1));
+      await eventually(async () => expect((await json('shadow', 'plain')).status.members[2].health).toBeDefined());
+      expect([await apply(), await diff(set)]).toEqual(['shadowresource.apis.abc.com/plain unchanged', []]);
+      expect((await json('shadow', 'plain')).metadata.generation).toBe(1);
+      await kubectl(['delete', 'shadow', 'plain']);
+    });
+
     test('apply --prune, get all, events, sorted, created with a made name, replaced by force', async () => {
       const labels = { app: 'pruned' };
       const labelled = { ...config('pruned-a', 'x'), metadata: { name: 'pruned-a', namespace: 'default', labels } };

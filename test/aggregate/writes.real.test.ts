@@ -212,6 +212,17 @@ describeOn([mainServer, oldServer], 'writes of sets', { timeout: 90_000, needs: 
     await expect(create(set('bad', [config('bad-a', 'x'), config('bad-a', 'y')]))).rejects.toThrow('Duplicate value');
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'r' }, rules: [] };
     await expect(create(set('bad', [role]))).rejects.toThrow(/spec\.flowList\[0\]\.kind: A Role cannot be a member/);
+    for (const name of ['Bad_Name', 'x'.repeat(254)]) {
+      const path = '/apis/apis.abc.com/v1/namespaces/default/shadowresources';
+      const file = JSON.stringify({ ...set('bad', []), metadata: { name } });
+      await expect(kubectl(['create', '--raw', path, '-f', '-'], file)).rejects.toThrow(/is invalid: metadata\.name: /);
+    }
+    const long = `${'long-'.repeat(50)}abc`;
+    await kubectl(['create', '-f', '-'], set(long, [config('long', 'x')]));
+    expect(await kubectl(['label', 'shadow', long, 'a=b'])).toContain('labeled');
+    await kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], set(long, [config('long', 'y')]));
+    await kubectl(['delete', 'shadow', long]);
+    await gone('configmap', 'long');
     const nowhere = { ...set('bad', []), metadata: { name: 'bad', namespace: 'nowhere' } };
     await expect(create(nowhere)).rejects.toThrow('namespaces "nowhere" not found');
     await gone('configmap', 'bad-a');

@@ -276,6 +276,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'plan/plan-one.ts',
     'request/request-id.ts',
     'request/write-intent.ts',
+    'run/revert.ts',
     'run/run-writes.ts',
     'run/seen.ts',
     'run/write-item.ts',

@@ -32,6 +32,8 @@ export interface ApiServerOptions {
   readonly serviceAddresses?: string;
   /** Seconds for each request but watches, and for open watches once SIGTERM has come; 60 by default. */
   readonly requestSeconds?: number;
+  /** Are Pods refused whose ServiceAccount is not there? Without a controller, no namespace has one. Default: false. */
+  readonly admitsServiceAccounts?: boolean;
   /** A TracingConfiguration. */
   readonly tracingFile?: string;
 }
@@ -71,6 +73,7 @@ export function apiServerFlags(place: ControlPlanePlace, options: ApiServerOptio
     audit,
     tracingFile,
     requestSeconds,
+    admitsServiceAccounts = false,
   } = options;
   const authorizationMode = options.authorizationMode ?? (webhook === undefined ? 'RBAC' : 'Webhook,RBAC');
   return [
@@ -84,7 +87,7 @@ export function apiServerFlags(place: ControlPlanePlace, options: ApiServerOptio
     `--token-auth-file=${join(dir, 'tokens.csv')}`,
     `--authorization-mode=${authorizationMode}`,
     `--service-cluster-ip-range=${options.serviceAddresses ?? '10.0.0.0/24'}`,
-    '--disable-admission-plugins=ServiceAccount',
+    ...(admitsServiceAccounts ? [] : ['--disable-admission-plugins=ServiceAccount']),
     '--allow-privileged',
     `--watch-cache=${watchCache}`,
     ...(clientCaFile === undefined ? [] : [`--client-ca-file=${clientCaFile}`]),

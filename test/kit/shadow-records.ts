@@ -47,9 +47,15 @@ export function membersOf(set: HandMadeSet, objects: readonly LiveObject[]): rea
       namespace,
       name,
       uid,
-      ...(fields === undefined ? {} : { fields }),
+      ...(fields === undefined ? {} : { fields: withNamespace(fields) }),
     };
   });
+}
+
+/** The fields of a manifest that names its namespace. */
+function withNamespace(fields: object): object {
+  const { 'f:metadata': metadata } = fields as Readonly<Record<string, object | undefined>>;
+  return { ...fields, 'f:metadata': { ...metadata, 'f:namespace': {} } };
 }
 
 /** The record as an object of the cluster. */
@@ -153,7 +159,7 @@ export function storedRecord({
       phase: 'Applied',
       members: members.map((member) => {
         const [kind = '', of = ''] = member.split('/');
-        const fields = { 'f:spec': { 'f:note': {} }, 'f:data': {} };
+        const fields = withNamespace({ 'f:spec': { 'f:note': {} }, 'f:data': {} });
         return {
           group: '',
           version: 'v1',

@@ -38,7 +38,7 @@ export interface WatchOptions {
 
 /** @throws PortolanError that means 400 or 422. */
 export function listOptions(query: URLSearchParams): ListOptions {
-  const resourceVersion = versionOf(query.get('resourceVersion'));
+  const given = textIn(query, 'resourceVersion');
   const match = matchOf(query.get('resourceVersionMatch'));
   const isWatch = wantsWatch(query);
   const initial = truth(query, 'sendInitialEvents');
@@ -51,14 +51,16 @@ export function listOptions(query: URLSearchParams): ListOptions {
   }
   const token = textIn(query, 'continue');
   if (token !== null && match !== null) throw invalid('resourceVersionMatch', 'is forbidden with a continue token');
-  if (token !== null && resourceVersion !== null && resourceVersion !== 0n) {
-    throw statusError('BadRequest', 'specifying resource version is not allowed when using continue');
-  }
-  if (match !== null && !isWatch && textIn(query, 'resourceVersion') === null) {
+  if (match !== null && !isWatch && given === null) {
     throw invalid('resourceVersionMatch', 'is forbidden unless resourceVersion is provided');
   }
-  if (match === 'Exact' && (resourceVersion === null || resourceVersion === 0n)) {
+  if (match === 'Exact' && (given === null || given === '0')) {
     throw invalid('resourceVersionMatch', 'Exact is forbidden for resourceVersion 0');
+  }
+  // An API server reads the version last, when the options fit together.
+  const resourceVersion = versionOf(given);
+  if (token !== null && resourceVersion !== null && resourceVersion !== 0n) {
+    throw statusError('BadRequest', 'specifying resource version is not allowed when using continue');
   }
   const isAny = resourceVersion === null || resourceVersion === 0n;
   return {
@@ -113,9 +115,9 @@ function fieldsOf(text: string): Selection['fields'] {
 }
 
 function versionOf(text: string | null): bigint | null {
-  if (text === null || text === '') return null;
+  if (text === null) return null;
   if (/^\d{1,19}$/.test(text)) return BigInt(text);
-  throw invalid('resourceVersion', `Invalid value: ${JSON.stringify(text)}: must be a number`);
+  throw statusError('BadRequest', `resourceVersion: Invalid value: ${JSON.stringify(text)}: must be a number`);
 }
 
 function matchOf(text: string | null): ListOptions['match'] {
@@ -131,11 +133,12 @@ function textIn(query: URLSearchParams, name: string): string | null {
   return query.get(name) || null;
 }
 
-/** 0 if it is absent. */
+/** 0 if it is absent, or negative. */
 function countIn(query: URLSearchParams, name: string): number {
   const text = query.get(name) || '0';
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw statusError('BadRequest', `${name} must be a whole number from 0: ${JSON.stringify(text)}`);
+  if (/^-\d{1,9}$/.test(text)) return 0;
+  throw statusError('BadRequest', `${name} must be a whole number: ${JSON.stringify(text)}`);
 }
 
 /** Null if it is absent. As Go's conversion of query values: everything but these words of falsehood is true. */

@@ -2,6 +2,9 @@
  * Members whose manifest the tables do not have whole: Secrets, kinds with redacted paths, and kinds that the record has in another version.
  * They are read from the API server as the caller. A member that cannot be read so stands as its reference.
  *
+ * No member is left out because there are many: a reference in place of a member could be written back. A read that takes too long ends by its
+ * signal, and the answer is refused.
+ *
  * Never: reads as the gateway. So nobody gets a value here that a request of the caller's own would not have got.
  */
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
@@ -13,8 +16,6 @@ import { readObject } from '../../upstream/read-object.ts';
 import type { ShownMember } from './member-states.ts';
 
 const mostAtOnce = 8;
-/** In one answer. The others stand as their references. */
-const mostReads = 100;
 
 /** The states with the manifests of live members. @param client acts as the caller; it may reject. Never rejects itself but by the signal. */
 export async function withLiveMembers(
@@ -28,7 +29,7 @@ export async function withLiveMembers(
   if (caller === null) return states;
   const places = new Semaphore(mostAtOnce);
   const read = await Promise.all(
-    wanted.slice(0, mostReads).map(async (state): Promise<readonly [ShownMember, ShownMember]> => {
+    wanted.map(async (state): Promise<readonly [ShownMember, ShownMember]> => {
       const leave = await places.enter(signal);
       try {
         return [state, await liveMember(state, caller, signal)];

@@ -133,7 +133,8 @@ export function shownMember({ member, state, manifest }: ShownMember): readonly 
   return [manifest ?? reference(member)];
 }
 
-function reference({ kind: of, name, namespace, ...member }: ShownMember['member']): Json {
+/** The entry without fields. */
+export function reference({ kind: of, name, namespace, ...member }: ShownMember['member']): Json {
   return { apiVersion: versionOf(member), kind: of, metadata: { name, namespace } };
 }
 

@@ -3,22 +3,26 @@
  *
  *   present   [a: 1, secret: reference only, b: 2]
  *   flowList  [a: 1, secret: reference only, b: 3, c]     ->  kept: a, secret        written: b, c
- *   flowList  as it is                                    ->  kept: all, also a member that is missing
+ *   flowList  as it is                                    ->  kept: all, and the phase
  *
- * A member that the caller does not get whole is kept if its entry is the reference that is shown. Every other entry would take away what
- * the caller does not see, so it is refused. A server-side apply has the whole member, and is left to the API server.
+ * A member may be in the record and not in the list that is shown: it is missing, replaced, or an apply that has not ended has not told that
+ * it was made. A list that was made from the shown one says nothing of it, so it is kept. A server-side apply has the whole list.
  *
- * While an apply has not ended, each member that is submitted is written again.
+ * An entry without fields is the reference of a member that was not shown whole. The member is kept, also if it would be shown whole by now.
+ * Every other entry of a member that the caller does not get whole would take away what the caller does not see, so it is refused. A
+ * server-side apply has the whole member, and is left to the API server.
+ *
+ * While an apply has not ended, each member that is submitted is written again. That ends it, if no member is kept that was not shown.
  */
 import { recordOf } from '../../catalog/values/displayed-value.ts';
 import type { RecordKeeper } from '../../sets/record/record-keeper.ts';
-import { memberKey } from '../../sets/record/set-record.ts';
+import { memberKey, type SetMember } from '../../sets/record/set-record.ts';
 import { sealedText } from '../../writes/diff/withheld-values.ts';
 import { plural, type ServedApi } from '../protocol/served-api.ts';
 import { type StatusCause, statusError } from '../protocol/status.ts';
 import type { ShownMember } from '../sets/member-states.ts';
 import type { PresentSet } from '../sets/set-reads.ts';
-import { shownMember } from '../sets/shadow-resource.ts';
+import { reference, shownMember } from '../sets/shadow-resource.ts';
 import { entryKey } from './submitted-set.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -29,33 +33,52 @@ interface MemberChanges {
   readonly written: readonly { readonly entry: Json; readonly place: number }[];
 }
 
-/** @param isApply of a server-side apply. @throws PortolanError that means 403 for a member that the caller does not get whole. */
+interface Submission {
+  /** Of a server-side apply. */
+  readonly isApply: boolean;
+  /** Of a request that changes nothing of the list. */
+  readonly isListKept: boolean;
+}
+
+/** @throws PortolanError that means 403 for a member that the caller does not get whole. */
 export function memberChanges(
   api: ServedApi,
   present: PresentSet | null,
   flowList: readonly Json[],
-  isApply: boolean,
+  { isApply, isListKept }: Submission,
 ): MemberChanges {
   const all = flowList.map((entry, place) => ({ entry, place }));
   if (present === null) return { kept: [], written: all };
   const { record } = present.stored;
   const isSettled = record.phase !== 'Applying';
-  const placed = flowList.map((entry) => withNamespace(entry, record.namespace));
-  if (isSettled && sealedText(placed) === sealedText(present.set.spec.flowList)) {
-    return { kept: record.members.map((member, place) => ({ key: memberKey(member), place })), written: [] };
-  }
+  const submitted = new Set(flowList.map(entryKey));
+  const unseen = present.members.filter((state) => isUnseen(state, submitted));
+  const isSameList = sealedText(flowList) === sealedText(present.set.spec.flowList);
+  const isNothing = isSameList && (unseen.length === 0 ? isSettled : !isApply);
+  if (isListKept || isNothing) return { kept: 'all', written: [] };
   const shown = new Map<string, { readonly entry: Json; readonly state: ShownMember }>();
   for (const state of present.members) {
     for (const entry of shownMember(state)) shown.set(entryKey(entry), { entry, state });
   }
+  const withFields = new Map(
+    present.members
+      .filter(({ member }) => hasFields(member))
+      .map(({ member }) => [entryKey(reference(member)), member]),
+  );
   const kept: { key: string; place: number }[] = [];
   const written: { entry: Json; place: number }[] = [];
   const refused: StatusCause[] = [];
   for (const { entry, place } of all) {
-    const found = shown.get(entryKey(entry));
+    const key = entryKey(entry);
+    const referred = isApply || !isReference(entry) ? undefined : withFields.get(key);
+    if (referred !== undefined) {
+      kept.push({ key: memberKey(referred), place });
+      continue;
+    }
+    const found = shown.get(key);
     const isWhole = found === undefined || found.state.manifest !== null;
     const isSame =
-      found !== undefined && sealedText(withNamespace(entry, record.namespace)) === sealedText(found.entry);
+      found !== undefined && (isWhole ? sealedText(entry) === sealedText(found.entry) : isReference(entry));
     if (found !== undefined && isSame && (isSettled || !isWhole)) {
       kept.push({ key: memberKey(found.state.member), place });
     } else if (isWhole || isApply) {
@@ -65,14 +88,26 @@ export function memberChanges(
       refused.push({ reason: 'FieldValueForbidden', field: `spec.flowList[${place}]`, message });
     }
   }
+  const staying = isApply ? [] : unseen;
+  kept.push(...staying.map(({ member }, index) => ({ key: memberKey(member), place: flowList.length + index })));
   const [first] = refused;
   if (first === undefined) return { kept, written };
   const details = { name: record.name, group: api.group, kind: plural, causes: refused };
   throw statusError('Forbidden', `${first.field}: ${first.message}`, details);
 }
 
-/** Every entry that is shown has its namespace. */
-function withNamespace(entry: Json, namespace: string): Json {
-  const metadata = recordOf(entry['metadata']) ?? {};
-  return { ...entry, metadata: { ...metadata, namespace } };
+/** Is it a member that is not shown, not submitted, and does not leave? */
+function isUnseen(state: ShownMember, submitted: ReadonlySet<string>): boolean {
+  return !state.member.leaves && shownMember(state).length === 0 && !submitted.has(entryKey(reference(state.member)));
+}
+
+/** Has the entry nothing but what a reference has? */
+function isReference({ apiVersion: _apiVersion, kind: _kind, metadata, ...rest }: Json): boolean {
+  const { name: _name, namespace: _namespace, ...more } = recordOf(metadata) ?? {};
+  return Object.keys(rest).length + Object.keys(more).length === 0;
+}
+
+/** Were fields of it applied, so that its entry is no reference? */
+function hasFields({ fields, leaves }: SetMember): boolean {
+  return !leaves && fields !== null && Object.keys(fields).length > 0;
 }

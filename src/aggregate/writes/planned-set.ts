@@ -9,7 +9,6 @@
  * Never: what a read of the set would not show the caller.
  */
 import { isRecord } from '../../base/json.ts';
-import { recordOf } from '../../catalog/values/displayed-value.ts';
 import { appliedFields } from '../../sets/projection/field-set.ts';
 import { projectMember } from '../../sets/projection/project.ts';
 import { setManager } from '../../sets/record/set-names.ts';
@@ -86,9 +85,8 @@ function plannedEntry(
 ): Json {
   const manifest = action.verb === 'apply' ? action.manifest : {};
   const { stringData: _stringData, ...rest } = entry;
-  const metadata = { ...recordOf(entry['metadata']), namespace: set.namespace };
   const data = isRecord(manifest['data']) ? { data: manifest['data'] } : {};
-  const asSubmitted = { ...rest, metadata, ...data };
+  const asSubmitted = { ...rest, ...data };
   if (after === null || redacted.length > 0) return asSubmitted;
   const fields = appliedFields({ object: after, manifest: entry, manager: setManager(set), recordUid });
   return fields === null ? asSubmitted : projectMember(visible(after) as Json, fields);

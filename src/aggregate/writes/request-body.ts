@@ -4,10 +4,13 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { messageOf, PortolanError } from '../../base/errors.ts';
+import { isRecord } from '../../base/json.ts';
+import { isRawJson } from '../../catalog/values/raw-json.ts';
 import { parseExact } from '../../catalog/values/values.ts';
 import { jsonCopy } from '../../writes/manifests/json-copy.ts';
 import { ManifestBudget, manifestBounds } from '../../writes/manifests/manifest-bounds.ts';
 import { statusError } from '../protocol/status.ts';
+import type { SetWriteOptions } from './write-options.ts';
 
 /** @throws PortolanError that means 413, or 400 for a body that does not arrive whole. */
 export async function bodyText(request: IncomingMessage): Promise<string> {
@@ -35,15 +38,32 @@ function tooLarge(): Error {
   );
 }
 
-/** The value of a body. Integers keep all digits. @throws PortolanError that means 400 */
-export function jsonOf(text: string): unknown {
+/** The value of a body. Integers keep all digits. @throws PortolanError that means 400, also for a key that an object has twice if that is asked */
+export function jsonOf(text: string, { validation }: Pick<SetWriteOptions, 'validation'>): unknown {
   let value: unknown;
   try {
     value = parseExact(text);
   } catch (error) {
     throw statusError('BadRequest', `the body is no JSON: ${messageOf(error)}`);
   }
-  return bounded(value);
+  const copy = bounded(value);
+  if (validation === 'Strict' && membersIn(text) !== membersOf(copy)) {
+    throw statusError('BadRequest', 'strict decoding error: an object of the body has a key twice');
+  }
+  return copy;
+}
+
+/** The members of all objects in a JSON text: strings that a colon follows. */
+function membersIn(text: string): number {
+  let count = 0;
+  for (const [, colon] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"\s*(:?)/gs)) if (colon === ':') count += 1;
+  return count;
+}
+
+function membersOf(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, each) => sum + membersOf(each), 0);
+  if (!isRecord(value) || isRawJson(value)) return 0;
+  return Object.values(value).reduce<number>((sum, each) => sum + 1 + membersOf(each), 0);
 }
 
 /** A copy of a value, if it is within the bounds. @throws PortolanError that means 400 */

@@ -6,10 +6,12 @@
  *   delete   record read -> the tables show it -> preconditions -> deleteSet
  *
  * Each step is an operation of its own. Reads may be repeated, and a write never is. applySet and deleteSet refuse a record that was written
- * after step 1. Then the whole begins again, unless the client has named a version.
+ * after step 1. Then the whole begins again, unless the client has named a version. Updates of one set in this process take turns, because one
+ * that begins in the middle of another makes that one end with a conflict. None waits longer than `waits.turn` for its turn.
  *
  * Never: writes a member by the door's own account, or answers before the tables show what was written.
  */
+import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { must } from '../../base/must.ts';
 import { recordOf } from '../../catalog/values/displayed-value.ts';
 import type { RestClient } from '../../kube/client/rest-client.ts';
@@ -76,13 +78,15 @@ interface Ended {
   readonly reason: 'ApplyFailed' | 'DeletionFailed';
 }
 
-/** Milliseconds until the answer is given without the tables. */
-const waits = { written: 15_000, record: 2000 } as const;
+/** Milliseconds until the answer is given without the tables, and until an update begins without its turn. */
+const waits = { written: 15_000, record: 2000, turn: 10_000 } as const;
 /** Attempts to update a set that others write meanwhile. */
 const mostAttempts = 5;
 
 export class SetWrites {
   readonly #options: SetWritesOptions;
+  /** Of the sets that are updated now, by `namespace/name`. */
+  readonly #turns = new Map<string, Semaphore>();
 
   constructor(options: SetWritesOptions) {
     this.#options = options;
@@ -100,7 +104,20 @@ export class SetWrites {
   }
 
   /** Null if there is no such set. @throws PortolanError with the Status of the refusal. */
-  async update(
+  async update(operate: Operate, at: SetAddress, update: Update, options: SetWriteOptions): Promise<WrittenSet | null> {
+    const key = `${at.namespace}/${at.name}`;
+    const turns = this.#turns.get(key) ?? new Semaphore(1);
+    this.#turns.set(key, turns);
+    const leave = await turns.enter(AbortSignal.timeout(waits.turn)).catch(() => () => {});
+    try {
+      return await this.#update(operate, at, update, options);
+    } finally {
+      leave();
+      if (turns.inside === 0 && this.#turns.get(key) === turns) this.#turns.delete(key);
+    }
+  }
+
+  async #update(
     operate: Operate,
     at: SetAddress,
     { submitted, isApply }: Update,
@@ -167,12 +184,13 @@ export class SetWrites {
     isApply: boolean,
   ): Promise<WrittenSet | null> {
     const { api, cluster, reads, events, now } = this.#options;
-    const { flowList } = submitted;
-    if (flowList === null) {
+    if (submitted.flowList === null) {
       const missing = { reason: 'FieldValueRequired', field: 'spec.flowList', message: 'Required value' };
       throw invalidSet(api, at.name, [missing]);
     }
-    const { kept, written } = memberChanges(api, present, flowList, isApply);
+    const isListKept = submitted.flowList === 'kept';
+    const flowList = submitted.flowList === 'kept' ? (present?.set.spec.flowList ?? []) : submitted.flowList;
+    const { kept, written } = memberChanges(api, present, flowList, { isApply, isListKept });
     const places = written.map(({ place }) => place);
     let metadata = submitted.metadata;
     const isReleased = present !== null && isReleasedBy(present.stored.record, submitted);

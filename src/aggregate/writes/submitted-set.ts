@@ -11,6 +11,7 @@
 import { isRecord, list, strings, text } from '../../base/json.ts';
 import { memberOf, recordOf } from '../../catalog/values/displayed-value.ts';
 import { type SubmittedMetadata, withoutMarks } from '../../sets/record/record-keeper.ts';
+import { nameProblem } from '../../sets/record/set-names.ts';
 import { lastAppliedAnnotation } from '../../writes/diff/withheld-values.ts';
 import { apiVersionOf, kind, plural, type ServedApi } from '../protocol/served-api.ts';
 import { type StatusCause, statusError } from '../protocol/status.ts';
@@ -25,8 +26,8 @@ export interface SubmittedSet {
   readonly uid: string | null;
   readonly resourceVersion: string | null;
   readonly metadata: SubmittedMetadata;
-  /** Null where the body has none. */
-  readonly flowList: readonly Json[] | null;
+  /** Null where the body has none. `kept` of a patch that changes nothing of it. */
+  readonly flowList: readonly Json[] | 'kept' | null;
   /** Of fields that are left out. */
   readonly warnings: readonly string[];
 }
@@ -59,6 +60,9 @@ export function submittedSet(
 ): SubmittedSet {
   if (!isRecord(body)) throw statusError('BadRequest', 'the body is no object');
   requireKind(body, place.api);
+  for (const each of ['metadata', 'spec']) {
+    if (!isRecord(body[each] ?? {})) throw statusError('BadRequest', `${each} of the body is no object`);
+  }
   const metadata = recordOf(body['metadata']) ?? {};
   const spec = recordOf(body['spec']) ?? {};
   const unknown = [...unknownIn(body, ''), ...unknownIn(metadata, 'metadata.'), ...unknownIn(spec, 'spec.')];
@@ -80,9 +84,7 @@ export function submittedSet(
   }
   const generateName = text(metadata['generateName']) ?? null;
   const causes = [
-    ...((place.name ?? name ?? generateName) === null
-      ? [cause('metadata.name', 'name or generateName is required')]
-      : []),
+    ...nameProblems(place.name ?? name, generateName),
     ...textsIn(metadata, 'labels'),
     ...textsIn(metadata, 'annotations'),
     ...flowListProblems(memberOf(spec, 'flowList'), namespace),
@@ -134,6 +136,13 @@ function unknownIn(object: Json, prefix: keyof typeof known): readonly string[] 
 
 function cause(field: string, message: string): StatusCause {
   return { reason: 'FieldValueInvalid', field, message };
+}
+
+function nameProblems(name: string | null, generateName: string | null): readonly StatusCause[] {
+  if (name === null && generateName === null) return [cause('metadata.name', 'name or generateName is required')];
+  // A generated name has more letters at its end.
+  const problem = nameProblem(name ?? `${generateName}a`);
+  return problem === null ? [] : [cause(name === null ? 'metadata.generateName' : 'metadata.name', problem)];
 }
 
 function textsIn(metadata: Json, name: 'labels' | 'annotations'): readonly StatusCause[] {

@@ -72,7 +72,7 @@ export async function shadow(
       say('Nothing was done.');
       return 1;
     }
-    await uninstallDefinition(client, sets);
+    await uninstallDefinition(client);
     say('ShadowRecord is uninstalled.');
     return 0;
   } catch (error) {

@@ -4,6 +4,8 @@
  *   its uid is in the record, and the object itself says that the set has written it      member
  *   the record has its name without a uid, and the object has an ownerReference to the
  *   record: an apply that did not end has made it                                         member
+ *   it has the ownerReference, and fields of the set's manager: an apply has made it after
+ *   another one had taken it out of the record                                            member, if it is submitted
  *   else                                                                                  no member; `adopt` may take it
  *
  * A record alone proves nothing: anybody with the right may write uids of foreign objects into one, and somebody else would delete them.
@@ -25,11 +27,13 @@ export function entryOf(record: SetRecord | null, key: string): SetMember | unde
 
 /** @param entry of the object in the record */
 export function isMember(set: SetName, record: SetRecord | null, entry: SetMember | undefined, live: Json): boolean {
-  if (record === null || entry === undefined) return false;
+  if (record === null) return false;
   const metadata = metadataOf(live);
   const isOwned = recordsThatOwn(metadata).includes(record.uid);
+  const ours = isManaged(metadata, setManager(set));
+  if (entry === undefined) return isOwned && ours;
   if (entry.uid === null) return isOwned;
-  return entry.uid === uidOf(live) && (isOwned || isManaged(metadata, setManager(set)));
+  return entry.uid === uidOf(live) ? isOwned || ours : isOwned && ours;
 }
 
 function isManaged(metadata: Json, manager: string): boolean {

@@ -33,7 +33,7 @@ export function wantedMembers(
   allowed: readonly string[],
 ): readonly WantedMember[] {
   const seen = new Set<string>();
-  return found.map(({ target, manifest, preconditions, error }) => {
+  return found.map(({ target, document: manifest = null, preconditions, error }) => {
     const key = keyOf(target);
     const isTwice = target.name !== null && seen.has(key);
     seen.add(key);

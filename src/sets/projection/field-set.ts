@@ -5,8 +5,11 @@
  *     -> kept in the record          { "f:metadata": { "f:labels": { "f:app": {} } }, … }
  *
  * An empty set of a field means its whole value. So a parent whose last member was taken out goes too. API servers leave some empty
- * objects out, such as `emptyDir: {}`: they are added. An empty object that the API server has filled in, such as `strategy: {}`, becomes
- * { ".": {} }: the object itself and none of its members. Defaults in a value that is owned as a whole are left out (atomic-fields.ts).
+ * objects out, such as `emptyDir: {}`: they are added. An empty object that the API server has filled in or dropped, such as `strategy: {}` and
+ * `annotations: {}`, becomes { ".": {} }: the object itself and none of its members. An empty list that it has dropped becomes { "v:[]": {} }.
+ * Defaults in a value that is owned as a whole are left out (atomic-fields.ts).
+ *
+ * No managedFields name the namespace. It is a field here if the manifest has it, so that kubectl finds what it has sent.
  *
  * Never: a value of a field.
  */
@@ -41,12 +44,19 @@ export function appliedFields({ object, manifest, manager, recordUid }: Applied)
   const withoutLabel = without(fields, ['f:metadata', 'f:labels', `f:${applySetLabels.partOf}`]);
   const reference = `k:${JSON.stringify({ uid: recordUid })}`;
   const kept = without(withoutLabel, ['f:metadata', 'f:ownerReferences', reference]);
-  return withEmpty(kept, withoutHead(manifest), object);
+  return withNamespace(withEmpty(kept, withoutHead(manifest), object), manifest);
 }
 
 /** What is shown of every member is no field of the set. */
 function withoutHead({ apiVersion: _apiVersion, kind: _kind, ...rest }: Json): Json {
   return rest;
+}
+
+function withNamespace(fields: FieldSet, manifest: Json): FieldSet {
+  const metadata = memberOf(manifest, 'metadata');
+  if (!isObject(metadata) || typeof memberOf(metadata, 'namespace') !== 'string') return fields;
+  const own = memberOf(fields, 'f:metadata');
+  return { ...fields, 'f:metadata': { ...(isRecord(own) ? own : {}), 'f:namespace': {} } };
 }
 
 /** The set without this field, and without parents that have no other one. */
@@ -70,12 +80,19 @@ function withEmpty(fields: FieldSet, value: unknown, answered: unknown): FieldSe
     const other = inAnswer.get(name);
     const below = marked.get(name);
     const isAtomic = isRecord(below) && Object.keys(below).length === 0;
-    if (other === undefined) continue;
+    if (other === undefined) {
+      if (name.startsWith('f:') && isEmpty(inner)) marked.set(name, Array.isArray(inner) ? { 'v:[]': {} } : bare);
+      continue;
+    }
     if (isAtomic && !isEmpty(inner)) {
       marked.set(name, atomicFields(inner, other));
       continue;
     }
-    const kept = isEmpty(inner) ? emptyOf(other) : withEmpty(isRecord(below) ? below : {}, inner, other);
+    const kept = isEmpty(inner)
+      ? name === 'f:status'
+        ? bare
+        : emptyOf(other)
+      : withEmpty(isRecord(below) ? below : {}, inner, other);
     if (isEmpty(inner) || Object.keys(kept).length > 0) marked.set(name, kept);
   }
   return Object.fromEntries(marked);
@@ -83,8 +100,11 @@ function withEmpty(fields: FieldSet, value: unknown, answered: unknown): FieldSe
 
 /** The field set of a value that is empty in the manifest. */
 function emptyOf(answered: unknown): FieldSet {
-  return isEmpty(answered) ? {} : { '.': {} };
+  return isEmpty(answered) ? {} : bare;
 }
+
+/** The object itself and none of its members. */
+const bare: FieldSet = { '.': {} };
 
 function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !isRawJson(value) && Object.keys(value).length === 0;

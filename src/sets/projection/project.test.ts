@@ -6,7 +6,7 @@ import { projectMember } from './project.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const head = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a', namespace: 'shop' } };
+const head = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' } };
 
 /** The field set of a value as an API server makes it. Lists of objects with a name are maps of these, other lists are atomic. */
 function setOf(value: unknown): Json {
@@ -127,7 +127,7 @@ describe('the fields of an apply', () => {
   const object = (managedFields: unknown, more: Json = {}) => ({
     ...head,
     ...more,
-    metadata: { ...head.metadata, managedFields },
+    metadata: { ...head.metadata, ...(more['metadata'] as object | undefined), managedFields },
   });
   const fieldsOf = (fieldsV1: Json, manifestOf: Json = head, answered: Json = {}) =>
     appliedFields({ object: object([entry(fieldsV1)], answered), manifest: manifestOf, manager, recordUid: 'u-1' });
@@ -156,6 +156,49 @@ describe('the fields of an apply', () => {
     expect(read(others)).toBeNull();
     expect(read([...others, entry({ 'f:d': {} })])).toEqual({ 'f:d': {} });
     expect(read('none')).toBeNull();
+  });
+
+  test('name the namespace if the manifest does', () => {
+    const metadata = { name: 'a', namespace: 'shop' };
+    const live = { ...head, metadata, spec: { a: 1 } };
+    const label = { 'f:metadata': { 'f:labels': { 'f:app': {} } } };
+    const shown = fieldsOf(label, { ...head, metadata: { ...metadata, labels: { app: 'x' } } });
+    expect(shown).toEqual({ 'f:metadata': { 'f:labels': { 'f:app': {} }, 'f:namespace': {} } });
+    expect(projectMember(live, shown)).toEqual({ ...head, metadata });
+    expect(projectMember(live, fieldsOf(label))).toEqual(head);
+  });
+
+  test('show what is empty and the server does not keep as it was submitted', () => {
+    const written = {
+      metadata: { name: 'a', annotations: {} },
+      spec: { list: [], some: [{ name: 'x', more: {} }] },
+      status: {},
+    };
+    const answered = {
+      metadata: { name: 'a' },
+      spec: { some: [{ name: 'x' }] },
+      status: {},
+    };
+    const some = { 'k:{"name":"x"}': { '.': {}, 'f:name': {} } };
+    const fields = fieldsOf({ 'f:spec': { 'f:some': some } }, { ...head, ...written }, answered);
+    expect(projectMember({ ...head, ...answered }, fields)).toEqual({ ...head, ...written });
+    // What others add to it is none of the set's.
+    const later = {
+      metadata: { ...answered.metadata, annotations: { by: 'other' } },
+      spec: { ...answered.spec, list: [1] },
+      status: { ready: 1 },
+    };
+    expect(projectMember({ ...head, ...later }, fields)).toEqual({
+      ...head,
+      ...written,
+      spec: written.spec,
+    });
+    const again = fieldsOf(
+      { 'f:spec': { 'f:some': some } },
+      { ...head, ...written },
+      { ...answered, status: { ready: 1 } },
+    );
+    expect(again).toEqual(fields);
   });
 
   test('show none of what the server has put into an empty object', () => {
@@ -225,6 +268,15 @@ describe('field sets that somebody has forged', () => {
     ],
   ] as const)('%s', (_what, items, fields, expected) => {
     expect(shownOf(items, fields)).toHaveLength(expected);
+  });
+
+  test('many elements of one name that lack many empty values', () => {
+    const fields = { 'k:{"a":1}': setWith(numbers.map((at) => `f:x${at}`)) };
+    const hollow = { 'k:{"a":1}': Object.fromEntries(numbers.map((at) => [`f:x${at}`, { '.': {} }])) };
+    for (const forged of [fields, hollow]) {
+      const items = numbers.map(() => ({ a: 1 }));
+      expect(JSON.stringify(shownOf(items, forged)).length).toBeLessThan(count * 4 + 20_000);
+    }
   });
 
   test('an element that lacks a key has the name that no other element has', () => {

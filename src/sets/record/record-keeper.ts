@@ -29,8 +29,11 @@ export interface RecordKeeper {
   readonly metadata: SubmittedMetadata | null;
   /** The record that was looked at; null: there was none. Another one is refused with STALE_OBJECT or ALREADY_EXISTS. */
   readonly expected: Pick<SetRecord, 'uid' | 'resourceVersion'> | null;
-  /** The members that stay as they are, by `memberKey`, in the order of their places among all members. */
-  readonly kept: readonly { readonly key: string; readonly place: number }[];
+  /**
+   * The members that stay as they are, by `memberKey`, in the order of their places among all members. `all`: of an apply, the metadata alone
+   * is written. An apply that has not ended stays so.
+   */
+  readonly kept: 'all' | readonly { readonly key: string; readonly place: number }[];
 }
 
 /** Labels and annotations of records with this prefix are marks of ApplySet. */

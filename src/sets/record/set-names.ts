@@ -33,6 +33,8 @@ const annotations = {
 
 /** An API server takes managers of at most 128 characters. */
 const longestManager = 128;
+/** As of every object of the cluster. */
+const longestName = 253;
 const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** The id of the set as kubectl computes it. It depends on the name and the namespace alone. */
@@ -41,9 +43,20 @@ export function applySetId({ namespace, name }: SetName): string {
   return `applyset-${createHash('sha256').update(parent).digest('base64url')}-v1`;
 }
 
-/** The manager to which the API server counts the fields of members. */
+/** The manager to which the API server counts the fields of members. The end of a long one tells it from others. */
 export function setManager({ namespace, name }: SetName): string {
-  return `shadow:${namespace}/${name}`;
+  const whole = `shadow:${namespace}/${name}`;
+  if (whole.length <= longestManager) return whole;
+  const end = createHash('sha256').update(name).digest('hex').slice(0, 16);
+  return `${whole.slice(0, longestManager - end.length - 1)}-${end}`;
+}
+
+/** Why no set can have the name; null if one can. */
+export function nameProblem(name: string): string | null {
+  if (!name.split('.').every((part) => dnsLabel.test(part))) {
+    return `${JSON.stringify(name)} is no name of a set: use lower-case letters, digits, "-" and ".".`;
+  }
+  return name.length <= longestName ? null : `The name of a set has at most ${longestName} characters.`;
 }
 
 /** @throws PortolanError BAD_USER_INPUT for a name or a namespace that no record can have. */
@@ -52,16 +65,8 @@ export function checkSetName(set: SetName): void {
   if (namespace.length > 63 || !dnsLabel.test(namespace)) {
     throw new PortolanError('BAD_USER_INPUT', `${JSON.stringify(namespace)} is no name of a namespace.`);
   }
-  if (!name.split('.').every((part) => dnsLabel.test(part))) {
-    throw new PortolanError(
-      'BAD_USER_INPUT',
-      `${JSON.stringify(name)} is no name of a set: use lower-case letters, digits, "-" and ".".`,
-    );
-  }
-  const most = longestManager - setManager({ namespace, name: '' }).length;
-  if (name.length > most) {
-    throw new PortolanError('BAD_USER_INPUT', `The name of a set in ${namespace} has at most ${most} characters.`);
-  }
+  const problem = nameProblem(name);
+  if (problem !== null) throw new PortolanError('BAD_USER_INPUT', problem);
 }
 
 /** The labels and annotations of the record of a set with these members. @param version of Portolan */

@@ -100,6 +100,15 @@ test.each<[string, unknown, RegExp]>([
   expect(() => readSetRecord(object)).toThrow(words);
 });
 
+test('a manager has at most 128 characters, and no other set has it', () => {
+  const managers = [57, 58, 59, 253].map((length) =>
+    setManager({ namespace: 'a'.repeat(63), name: 'b'.repeat(length) }),
+  );
+  expect(managers.map((each) => each.length)).toEqual([128, 128, 128, 128]);
+  expect(managers[0]).toBe(`shadow:${'a'.repeat(63)}/${'b'.repeat(57)}`);
+  expect(new Set(managers).size).toBe(4);
+});
+
 test('the marks of a set are those of an ApplySet', () => {
   const set = { namespace: 'shop', name: 'web' };
   // base64url of sha256("web.shop.ShadowRecord.portolan.dev").
@@ -130,7 +139,8 @@ test.each([
   ['shop/other', 'web', /no name of a namespace/],
   ['a'.repeat(64), 'web', /no name of a namespace/],
   ['a'.repeat(63), 'b'.repeat(57), null],
-  ['a'.repeat(63), 'b'.repeat(58), /at most 57 characters/],
+  ['a'.repeat(63), 'b'.repeat(253), null],
+  ['shop', 'b'.repeat(254), /at most 253 characters/],
 ])('the name of a set: %s %s', (namespace, name, refused) => {
   const check = (): void => checkSetName({ namespace, name });
   if (refused === null) check();

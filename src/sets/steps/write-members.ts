@@ -3,6 +3,8 @@
  *
  *   apply in the order of the mutation -> delete in the reverse order -> record: Applied, or Applying if something failed
  *
+ * If another apply has taken the set meanwhile, what the record does not name any more is taken away (stray-members.ts).
+ *
  * With `onError: REVERT`, what was written is undone, and the record says what it said before.
  */
 import type { Json, WriteIntent } from '../../writes/request/write-intent.ts';
@@ -20,6 +22,7 @@ import type { FieldSet, SetMember, SetRecord, SetSpec } from '../record/set-reco
 import { adoptionWarning, type Check, sameFields } from './check-members.ts';
 import type { HeldRecord } from './record-writes.ts';
 import { futureUid, memberContext, type SetWork } from './set-work.ts';
+import { withoutStrays } from './stray-members.ts';
 
 /** A document of the set, as it was checked. */
 export interface SubmittedMember {
@@ -98,18 +101,23 @@ export async function writeMembers(work: SetWork, state: Begun): Promise<readonl
   const intents = items.map(({ intent }) => intent);
   const outcomes = await runWrites(context, items, stepsOf(intents, order), onError);
   const wanted = new Map(submitted.map((member) => [member.wanted.key, member]));
-  const written = new Map<string, WrittenMember>();
-  for (const outcome of outcomes) {
-    const key = keyOf(outcome.intent.target);
-    const member = wanted.get(key);
-    const fields = member === undefined ? null : fieldsIn(set, member.wanted, outcome.after, held.uid);
-    written.set(key, { outcome, fields: fields ?? member?.fields ?? null });
-  }
+  const writtenBy = (ended: readonly WriteItem[]): ReadonlyMap<string, WrittenMember> =>
+    new Map(
+      ended.map((outcome) => {
+        const key = keyOf(outcome.intent.target);
+        const member = wanted.get(key);
+        const fields = member === undefined ? null : fieldsIn(set, member.wanted, outcome.after, held.uid);
+        return [key, { outcome, fields: fields ?? member?.fields ?? null }];
+      }),
+    );
+  const own = await endRecord(work, state, writtenBy(outcomes));
+  const isTaken = own.errors[0]?.code === 'STALE_OBJECT';
+  const written = writtenBy(isTaken ? await withoutStrays(context, work.records, held, outcomes) : outcomes);
   const shown = [
     ...submitted.map((member) => ofSubmitted(member, written)),
     ...removals.map((check) => ofRemoval(check, written)),
   ];
-  return [...shown, await endRecord(work, state, written)];
+  return [...shown, own];
 }
 
 /** Is the member so already, so that it is not written? */

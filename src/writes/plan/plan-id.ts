@@ -40,7 +40,7 @@ export interface PlannedTarget {
   readonly resourceVersion: string | null;
   /** Null: the plan cannot be carried out for this object. */
   readonly tag: string | null;
-  /** The object is to be created, and no API server has checked it (new-namespaces.ts). */
+  /** The object is to be created, and no API server has checked it (made-before.ts). */
   readonly isUnchecked: boolean;
   /** Where a new object has values that the API server chooses; the tag is without them. */
   readonly chosen: readonly Place[];

@@ -1,7 +1,7 @@
 /** The plans of the objects of one mutation: each by itself, several at a time. */
 import { must } from '../../base/must.ts';
 import type { WriteError } from '../outcome/write-error.ts';
-import { inNewNamespace, namespacesMade } from '../plan/new-namespaces.ts';
+import { madeBefore, plannedUnchecked } from '../plan/made-before.ts';
 import type { PlannedTarget } from '../plan/plan-id.ts';
 import { type PlannedWrite, planOne, unplanned } from '../plan/plan-one.ts';
 import type { WriteIntent } from '../request/write-intent.ts';
@@ -18,7 +18,7 @@ export interface SessionItem extends RunItem {
 export interface ItemPlan {
   readonly intent: WriteIntent;
   readonly plan: PlannedWrite;
-  /** The object is to be created, and no API server has checked it (plan/new-namespaces.ts). */
+  /** The object is to be created, and no API server has checked it (plan/made-before.ts). */
   readonly isUnchecked: boolean;
 }
 
@@ -40,10 +40,10 @@ export async function planItems(
     // Others may be planned by their manifests, when all plans are there.
     if (plan.error === null && !isChecked) context.told(shownPlan(intent, plan));
   });
-  const namespaces = namespacesMade(items.map(({ intent }, index) => ({ intent, plan: plans[index] ?? null })));
+  const made = madeBefore(items.map(({ intent }, index) => ({ intent, plan: plans[index] ?? null })));
   return items.map(({ intent }, index) => {
     const checked = must(plans[index], 'a plan of each item');
-    const unchecked = inNewNamespace(intent, checked, namespaces, context.redacted(intent.target.resource));
+    const unchecked = plannedUnchecked(intent, checked, made, context.redacted(intent.target.resource));
     const plan = unchecked ?? checked;
     if (checked.error !== null) context.told(shownPlan(intent, plan));
     return { intent, plan, isUnchecked: unchecked !== null };

@@ -49,6 +49,8 @@ export interface ResolvedTarget {
   readonly condition: Condition | null;
   /** Of a manifest: of an edit, what came back; of a revert, the recorded state. */
   readonly manifest: Json | null;
+  /** Of a manifest: as it came. `manifest` has the namespace of the target besides. */
+  readonly document?: Json;
   /** Of an edit: what the editor was given. */
   readonly base?: Json;
   /** Of a revert: the resourceVersion at which the object is still as recorded; null if it has changed since. */
@@ -406,6 +408,7 @@ async function ofManifest(
     },
     condition: null,
     manifest: own === namespace ? object : withNamespace(object, own),
+    document: object,
     error: null,
   };
 }

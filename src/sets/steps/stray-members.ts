@@ -1,0 +1,54 @@
+/**
+ * What an apply has written after another one has taken the set. The record does not name it, so nothing would delete it with the set.
+ *
+ *   apply A [a, b]   record: a, b -> a made                                             b made -> the record is another -> b deleted
+ *   apply B [c]                             record: c, a leaves -> a deleted -> Applied
+ *
+ * An object that A has created is deleted, by its uid. One that was there before, such as an adopted one, loses the marks of the set and stays.
+ *
+ * Never: touches what the present record names.
+ */
+
+import { revertItem } from '../../writes/run/revert.ts';
+import { inParallel } from '../../writes/run/run-writes.ts';
+import { type RunContext, type WriteItem, writeItem } from '../../writes/run/write-item.ts';
+import { keyOf, unmarked } from '../members/wanted-members.ts';
+import { memberKey } from '../record/set-record.ts';
+import type { HeldRecord, RecordWrites } from './record-writes.ts';
+
+/** @param held what the apply has written of the record @param outcomes of its members @returns the outcomes as they are then */
+export async function withoutStrays(
+  context: RunContext,
+  records: RecordWrites,
+  held: HeldRecord,
+  outcomes: readonly WriteItem[],
+): Promise<readonly WriteItem[]> {
+  const read = await records.read();
+  const record = read.error === null ? read.record : null;
+  // The garbage collector deletes the members of a record that is gone.
+  if (record?.uid !== held.uid) return outcomes;
+  const named = new Map(record.members.map((member) => [memberKey(member), member.uid]));
+  const left = [...outcomes];
+  await inParallel([...outcomes.keys()], async (index) => {
+    const outcome = outcomes[index] as WriteItem;
+    const uid = named.get(keyOf(outcome.intent.target));
+    const isNamed = uid !== undefined && (uid === null || uid === outcome.written?.uid);
+    if (isNamed || outcome.written === null || outcome.after === null) return;
+    left[index] =
+      outcome.result === 'CREATED' ? await revertItem(context, outcome) : await released(context, held, outcome);
+    context.told(left[index]);
+  });
+  return left;
+}
+
+/** The outcome of an object that is no member any more. An object that has changed since, or is gone, is left. */
+async function released(context: RunContext, held: HeldRecord, outcome: WriteItem): Promise<WriteItem> {
+  const patch = unmarked(outcome.after ?? {}, held);
+  const intent = {
+    ...outcome.intent,
+    action: { verb: 'patch', format: 'MERGE', patch, subresource: null } as const,
+    preconditions: outcome.written ?? outcome.intent.preconditions,
+  };
+  const { written } = await writeItem(context, { intent, condition: null, planned: null }, false);
+  return { ...outcome, written: written ?? outcome.written };
+}
