@@ -33,6 +33,9 @@ export interface PastObject {
   readonly unchangedAt: string | null;
 }
 
+/** Milliseconds by which the clock of a client may be ahead. */
+const clockSkewMs = 5000;
+
 interface Wanted {
   readonly cluster: string;
   readonly namespace: string;
@@ -52,7 +55,7 @@ export async function pastObjects(
 ): Promise<readonly PastObject[]> {
   const { key } = kind;
   const { cluster, namespace, names, at } = wanted;
-  if (at > operation.source.now()) {
+  if (at > operation.source.now() + clockSkewMs) {
     const time = new Date(at).toISOString();
     throw new PortolanError('BAD_USER_INPUT', `${time} is in the future: give the time of a state that was there.`);
   }
