@@ -11,6 +11,8 @@
  *
  * Left out: what each write changes by itself (managedFields, resourceVersion, generation), and the status, which controllers write. A
  * write of the subresource status compares the status.
+ *
+ * Anybody may compare an object of their own. So the work grows with the size of both objects, never with the square of a list.
  */
 import { type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import { memberOf } from '../../catalog/values/displayed-value.ts';
@@ -83,7 +85,10 @@ export function fieldChanges(
     if (name === 'status' && !withStatus) continue;
     visit(memberOf(left, name), memberOf(right, name), [{ kind: 'member', name }], found);
   }
-  return found.changes.toSorted((a, b) => (pathOfChange(a.steps) < pathOfChange(b.steps) ? -1 : 1));
+  return found.changes
+    .map((change) => ({ change, path: pathOfChange(change.steps) }))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    .map(({ change }) => change);
 }
 
 /** The path of a change, in the grammar of paths (src/catalog/tree/path.ts). */
@@ -110,9 +115,10 @@ function visit(before: unknown, after: unknown, steps: readonly ChangeStep[], fo
     visit(before ?? {}, after ?? {}, steps, found);
     return;
   }
-  if (sealedText(before) === sealedText(after)) return;
   const isList = Array.isArray(before) && Array.isArray(after);
+  // Before the comparison: each level would compare all that is below it again.
   if (isList && !found.wholeLists && visitElements(before, after, steps, found)) return;
+  if (sealedText(before) === sealedText(after)) return;
   found.changes.push({ steps, before, after });
 }
 
@@ -140,19 +146,25 @@ function visitElements(
     }
     return true;
   }
-  const left = before.map((element) => keyOf(element, name));
-  const right = after.map((element) => keyOf(element, name));
-  for (const value of new Set([...left, ...right])) {
-    const [at, to] = [left.indexOf(value), right.indexOf(value)];
+  const [left, right] = [before, after].map((list) => placesByKey(list, name)) as [Places, Places];
+  for (const value of new Set([...left.keys(), ...right.keys()])) {
+    const [at, to] = [left.get(value) ?? -1, right.get(value) ?? -1];
     const element = at === -1 ? after[to] : before[at];
     const step: ChangeStep = { kind: 'element', index: at === -1 ? to : at, key: { name, value }, element };
     visit(at === -1 ? undefined : before[at], to === -1 ? undefined : after[to], [...steps, step], found);
   }
-  const kept = (some: readonly string[], others: readonly string[]) => some.filter((value) => others.includes(value));
-  const [orderBefore, orderAfter] = [kept(left, right), kept(right, left)];
-  if (orderBefore.join('\n') !== orderAfter.join('\n'))
+  const orderBefore = [...left.keys()].filter((value) => right.has(value));
+  const orderAfter = [...right.keys()].filter((value) => left.has(value));
+  if (orderBefore.some((value, index) => value !== orderAfter[index]))
     found.changes.push({ steps, before: orderBefore, after: orderAfter });
   return true;
+}
+
+/** The places of elements in a list, by their keys, in the order of the list. */
+type Places = ReadonlyMap<string, number>;
+
+function placesByKey(elements: readonly unknown[], name: string): Places {
+  return new Map(elements.map((element, index) => [keyOf(element, name), index]));
 }
 
 function tellsApart(elements: readonly unknown[], name: string): boolean {
