@@ -22,14 +22,15 @@ export function chosenPlaces(first: Json | null, second: Json | null): readonly 
   const found: Place[] = [];
   const visit = (left: unknown, right: unknown, place: Place): void => {
     if (place.length === 2 && place[0] === 'metadata' && serverFields.has(String(place[1]))) return;
-    if (found.length === most || sealedText(left) === sealedText(right)) return;
+    if (found.length === most) return;
+    // Before the comparison: each level would compare all that is below it again.
     if (isObject(left) && isObject(right)) {
       for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
         visit(memberOf(left, name), memberOf(right, name), [...place, name]);
       }
     } else if (Array.isArray(left) && Array.isArray(right) && left.length === right.length) {
       for (const [index, element] of left.entries()) visit(element, right[index], [...place, index]);
-    } else found.push(place);
+    } else if (sealedText(left) !== sealedText(right)) found.push(place);
   };
   visit(first, second, []);
   return found;
