@@ -12,7 +12,8 @@
  * Left out: what each write changes by itself (managedFields, resourceVersion, generation), and the status, which controllers write. A
  * write of the subresource status compares the status.
  *
- * Anybody may compare an object of their own. So the work grows with the size of both objects, never with the square of a list.
+ * Anybody may compare an object of their own. So the work grows with the size of both objects, never with the square of a list. The paths
+ * below one long name could repeat it without end. So they have a bound together: what is beyond it is one field.
  */
 import { type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import { memberOf } from '../../catalog/values/displayed-value.ts';
@@ -60,13 +61,30 @@ interface ChangeOptions {
   readonly wholeLists?: boolean;
 }
 
+/** Characters of all paths together. Those of an object of 1 MB with usual names are less than a third. */
+const mostCharacters = 32 * 2 ** 20;
+
 class Found {
   readonly changes: ValueChange[] = [];
   readonly wholeLists: boolean;
+  #characters = 0;
 
   constructor(wholeLists: boolean) {
     this.wholeLists = wholeLists;
   }
+
+  /** May each of the inner values be a field by itself? For whole lists, which a merge patch takes back, an object is never one field. */
+  mayHave(inner: number, steps: readonly ChangeStep[]): boolean {
+    const characters = inner * steps.reduce((sum, step) => sum + charactersOf(step), 0);
+    if (!this.wholeLists && this.#characters + characters > mostCharacters) return false;
+    this.#characters += characters;
+    return true;
+  }
+}
+
+function charactersOf(step: ChangeStep): number {
+  if (step.kind === 'member') return step.name.length;
+  return step.key === null ? 0 : step.key.name.length + step.key.value.length;
 }
 
 /**
@@ -105,10 +123,13 @@ export function pathOfChange(steps: readonly ChangeStep[]): string {
 function visit(before: unknown, after: unknown, steps: readonly ChangeStep[], found: Found): void {
   if (isOfServer(steps)) return;
   if (isOpenObject(before) && isOpenObject(after)) {
-    for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      visit(memberOf(before, name), memberOf(after, name), [...steps, { kind: 'member', name }], found);
+    const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+    if (found.mayHave(names.size, steps)) {
+      for (const name of names) {
+        visit(memberOf(before, name), memberOf(after, name), [...steps, { kind: 'member', name }], found);
+      }
+      return;
     }
-    return;
   }
   // The metadata of a new object is compared member by member, so that its noise is left out.
   if (steps.length === 1 && isMetadata(steps) && (before === undefined || after === undefined)) {
@@ -138,6 +159,7 @@ function visitElements(
   steps: readonly ChangeStep[],
   found: Found,
 ): boolean {
+  if (!found.mayHave(before.length + after.length, steps)) return false;
   const name = elementKeys.find((each) => tellsApart(before, each) && tellsApart(after, each));
   if (name === undefined) {
     if (before.length !== after.length || ![...before, ...after].every(isOpenObject)) return false;

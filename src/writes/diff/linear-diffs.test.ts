@@ -66,6 +66,31 @@ describe('field changes', () => {
     expect(made).toBeLessThanOrEqual(4000);
   });
 
+  test('the paths below a long name do not repeat it without end', () => {
+    const count = 2000;
+    const long = 'n'.repeat(20_000);
+    const members = (value: string) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, value]));
+    const elements = (value: string) => Array.from({ length: count }, (_, index) => ({ name: `k${index}`, value }));
+    const object = (value: string) => ({
+      members: { [long]: members(value) },
+      elements: { [long]: elements(value) },
+      below: [{ name: long, list: elements(value), replicas: value }],
+      short: members(value),
+    });
+    const changes = fieldChanges(object('a'), object('b'));
+    const paths = changes.map(({ steps }) => pathOfChange(steps));
+    expect(paths.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(1_000_000);
+    expect(changes).toHaveLength(4 + count);
+    expect(changes.find(({ steps }) => steps[0]?.kind === 'member' && steps[0].name === 'members')).toMatchObject({
+      before: members('a'),
+      after: members('b'),
+    });
+    expect(fieldChanges(object('a'), object('a'))).toEqual([]);
+    // A merge patch of a whole object would not take members away.
+    expect(fieldChanges({ [long]: members('a') }, { [long]: members('b') }, { wholeLists: true })).toHaveLength(count);
+  });
+
   const key = fc.constantFrom<string | number>('a', 'b', 'c', 1, 2, '1');
   const { value } = fc.letrec<{ value: unknown }>((tie) => {
     const element = fc.record(
