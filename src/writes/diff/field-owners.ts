@@ -60,7 +60,7 @@ class ReadSet {
   /** The names of a key set, by the values of those keys that an element has. */
   readonly #selections = new Map<string, ReadonlyMap<string, string>>();
   /** One step leads to many fields. */
-  readonly #found = new WeakMap<ElementStep, string | null>();
+  readonly #found = new Map<ElementStep, string | null>();
 
   constructor(set: Json) {
     const names = Object.keys(set);
