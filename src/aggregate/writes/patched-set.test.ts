@@ -1,6 +1,6 @@
 /** Patches of sets, compared with the simulator's implementation of the same RFCs. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { jsonPatch } from '../../../sim/patch/json-patch.ts';
 import { mergePatch } from '../../../sim/patch/merge-patch.ts';
 import { merged, patched } from './patched-set.ts';
@@ -81,5 +81,31 @@ describe('patches', () => {
     expect(() => patched({}, Array(10_001).fill({ op: 'test', path: '', value: {} }))).toThrow(
       'at most 10000 operations',
     );
+  });
+
+  test('elements that move have a bound, whatever moves them', () => {
+    const x = Array(480_000).fill(1);
+    const many = (operation: object) => Array(9000).fill(operation);
+    const moved = (operations: object[]): number => {
+      const splice = vi.spyOn(Array.prototype, 'splice');
+      try {
+        expect(() => patched({ x, y: 1 }, operations)).toThrow('moves too much');
+        return splice.mock.calls.length * x.length;
+      } finally {
+        splice.mockRestore();
+      }
+    };
+    for (const operation of [
+      { op: 'add', path: '/x/0', value: 1 },
+      { op: 'copy', from: '/y', path: '/x/0' },
+      { op: 'remove', path: '/x/0' },
+      { op: 'move', from: '/x/479999', path: '/x/0' },
+    ]) {
+      expect(moved(many(operation))).toBeLessThan(21_000_000);
+    }
+    // At the end of a list nothing moves.
+    expect(patched({ x }, many({ op: 'add', path: '/x/-', value: 1 }))).toMatchObject({ x: { length: 489_000 } });
+    const short = Array(1000).fill(1);
+    expect(patched({ x: short }, many({ op: 'move', from: '/x/999', path: '/x/0' }))).toEqual({ x: short });
   });
 });

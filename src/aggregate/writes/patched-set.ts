@@ -5,7 +5,8 @@
  *   json    the operations in their order. One that does not fit is 422, and the server does not say which
  *
  * Never: changes what it is given, because the patch may be tried again. A JSON patch works on a copy of its own, so the cost of an operation
- * does not grow with the document. Copies and tests have a bound together, because each may concern the whole document.
+ * does not grow with the document. Copies, tests and moved elements have a bound for all operations together, because each may concern the
+ * whole document.
  */
 import { isRecord, textOr } from '../../base/json.ts';
 import { must } from '../../base/must.ts';
@@ -18,6 +19,8 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Operations of one JSON patch, as an API server takes them. */
 const mostOperations = 10_000;
+/** Elements that all operations together may move by a place. A thousand operations may each move those of a list with 10,000. */
+const mostMoved = 10_000_000;
 
 /** @throws PortolanError that means 400 for a patch that is no object. */
 export function merged(target: Json, patch: unknown): Json {
@@ -51,22 +54,22 @@ export function patched(target: Json, operations: unknown): unknown {
     const { value } = operation;
     switch (operation['op']) {
       case 'add':
-        add(holder, path, copyOf(value));
+        add(holder, path, copyOf(value), work);
         break;
       case 'remove':
-        remove(holder, path);
+        remove(holder, path, work);
         break;
       case 'replace':
         valueAt(holder, path);
         put(holder, path, copyOf(value));
         break;
       case 'move':
-        add(holder, path, remove(holder, at(operation['from'])));
+        add(holder, path, remove(holder, at(operation['from']), work), work);
         break;
       case 'copy': {
         const copied = valueAt(holder, at(operation['from']));
         work.copies(copied);
-        add(holder, path, copyOf(copied));
+        add(holder, path, copyOf(copied), work);
         break;
       }
       case 'test':
@@ -80,10 +83,17 @@ export function patched(target: Json, operations: unknown): unknown {
   return holder[0];
 }
 
-/** What the operations of one patch have read of the document. */
+/** What the operations of one patch have read and moved of the document. */
 class PatchWork {
   #characters = 0;
   #values = 0;
+  #moved = 0;
+
+  /** Those behind the place of a new or removed element. */
+  moves(elements: number): void {
+    this.#moved += elements;
+    if (this.#moved > mostMoved) throw statusError('RequestEntityTooLarge', 'The JSON patch moves too much.');
+  }
 
   copies(value: unknown): void {
     this.#characters += JSON.stringify(value).length;
@@ -164,10 +174,13 @@ function indexIn(list: readonly unknown[], part: string, isNew: boolean): number
   return index;
 }
 
-function add(root: readonly unknown[], path: readonly string[], value: unknown): void {
+function add(root: readonly unknown[], path: readonly string[], value: unknown, work: PatchWork): void {
   const [holder, last] = holderOf(root, path);
-  if (Array.isArray(holder) && holder !== root) holder.splice(indexIn(holder, last, true), 0, value);
-  else put(root, path, value);
+  if (Array.isArray(holder) && holder !== root) {
+    const index = indexIn(holder, last, true);
+    work.moves(holder.length - index);
+    holder.splice(index, 0, value);
+  } else put(root, path, value);
 }
 
 function put(root: readonly unknown[], path: readonly string[], value: unknown): void {
@@ -180,11 +193,14 @@ function put(root: readonly unknown[], path: readonly string[], value: unknown):
 }
 
 /** @returns what was there */
-function remove(root: readonly unknown[], path: readonly string[]): unknown {
+function remove(root: readonly unknown[], path: readonly string[], work: PatchWork): unknown {
   const [holder, last] = holderOf(root, path);
   const removed = inner(holder, last);
   if (holder === root) throw unfit();
-  if (Array.isArray(holder)) holder.splice(indexIn(holder, last, false), 1);
-  else Reflect.deleteProperty(holder as object, last);
+  if (Array.isArray(holder)) {
+    const index = indexIn(holder, last, false);
+    work.moves(holder.length - index);
+    holder.splice(index, 1);
+  } else Reflect.deleteProperty(holder as object, last);
   return removed;
 }

@@ -98,15 +98,23 @@ export const othersRefused: WriteError = writeError(
 
 /** Fields that are named in a warning. */
 const mostFields = 5;
+/** Changes whose managers are looked up. */
+const mostChanges = 1000;
 
 /** Names the fields that an adoption takes, and their managers. */
 export function adoptionWarning({ live, changes }: PlannedWrite): string {
-  const taken = changes.flatMap(({ steps }) => {
+  const taken = changes.slice(0, mostChanges).flatMap(({ steps }) => {
     const owners = ownersOf(live, steps);
     return owners.length === 0 ? [] : [`${pathOfChange(steps)} (${owners.join(', ')})`];
   });
-  if (taken.length === 0) return 'It is adopted. No field is taken from another manager.';
-  const more = taken.length > mostFields ? `, and ${taken.length - mostFields} more` : '';
+  if (taken.length === 0) {
+    if (changes.length > mostChanges) {
+      return `It is adopted. None of the first ${mostChanges} fields that change is taken from another manager.`;
+    }
+    return 'It is adopted. No field is taken from another manager.';
+  }
+  const least = changes.length > mostChanges ? 'at least ' : '';
+  const more = taken.length > mostFields ? `, and ${least}${taken.length - mostFields} more` : '';
   return `It is adopted. Fields taken from other managers: ${taken.slice(0, mostFields).join(', ')}${more}.`;
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Json } from '../request/write-intent.ts';
 import { fieldChanges, pathOfChange, type ValueChange } from './field-changes.ts';
 import { ownersOf } from './field-owners.ts';
-import { isWithheld, sealedText, visible, withhold } from './withheld-values.ts';
+import { isWithheld, revealed, sealedText, visible, withhold, withholdLeaves } from './withheld-values.ts';
 
 const shown = (changes: readonly ValueChange[]) =>
   changes.map(({ steps, before, after }) => [pathOfChange(steps), before ?? null, after ?? null]);
@@ -168,4 +168,13 @@ test('a redacted value is compared and never shown', () => {
   const text = JSON.stringify([changes, changes.map((change) => visible(change.after)), visible(before)]);
   for (const value of ['MTIz', 'OTk5', '1234', '9999']) expect(text).not.toContain(value);
   expect(fieldChanges(before, withhold(secret('MTIzNA==', 'old-1234'), redacted))).toEqual([]);
+});
+
+test('a redacted path in another one changes nothing', () => {
+  const object = { data: { pin: { code: '1' }, list: ['2'] }, type: 'x' };
+  const redacted = ['data', 'data.pin', 'data.list[]'];
+  for (const each of [withhold(object, redacted), withholdLeaves(object, redacted)]) {
+    expect(revealed(each)).toEqual(object);
+    expect(JSON.stringify(visible(each))).not.toMatch(/[12]/);
+  }
 });

@@ -11,6 +11,9 @@
  *
  * Left out: what each write changes by itself (managedFields, resourceVersion, generation), and the status, which controllers write. A
  * write of the subresource status compares the status.
+ *
+ * Anybody may compare an object of their own. So the work grows with the size of both objects, never with the square of a list. The paths
+ * below one long name could repeat it without end. So they have a bound together: what is beyond it is one field.
  */
 import { type PathStep, pathOf } from '../../catalog/tree/path.ts';
 import { memberOf } from '../../catalog/values/displayed-value.ts';
@@ -58,13 +61,30 @@ interface ChangeOptions {
   readonly wholeLists?: boolean;
 }
 
+/** Characters of all paths together. Those of an object of 1 MB with usual names are less than a third. */
+const mostCharacters = 32 * 2 ** 20;
+
 class Found {
   readonly changes: ValueChange[] = [];
   readonly wholeLists: boolean;
+  #characters = 0;
 
   constructor(wholeLists: boolean) {
     this.wholeLists = wholeLists;
   }
+
+  /** May each of the inner values be a field by itself? For whole lists, which a merge patch takes back, an object is never one field. */
+  mayHave(inner: number, steps: readonly ChangeStep[]): boolean {
+    const characters = inner * steps.reduce((sum, step) => sum + charactersOf(step), 0);
+    if (!this.wholeLists && this.#characters + characters > mostCharacters) return false;
+    this.#characters += characters;
+    return true;
+  }
+}
+
+function charactersOf(step: ChangeStep): number {
+  if (step.kind === 'member') return step.name.length;
+  return step.key === null ? 0 : step.key.name.length + step.key.value.length;
 }
 
 /**
@@ -83,7 +103,10 @@ export function fieldChanges(
     if (name === 'status' && !withStatus) continue;
     visit(memberOf(left, name), memberOf(right, name), [{ kind: 'member', name }], found);
   }
-  return found.changes.toSorted((a, b) => (pathOfChange(a.steps) < pathOfChange(b.steps) ? -1 : 1));
+  return found.changes
+    .map((change) => ({ change, path: pathOfChange(change.steps) }))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    .map(({ change }) => change);
 }
 
 /** The path of a change, in the grammar of paths (src/catalog/tree/path.ts). */
@@ -100,19 +123,23 @@ export function pathOfChange(steps: readonly ChangeStep[]): string {
 function visit(before: unknown, after: unknown, steps: readonly ChangeStep[], found: Found): void {
   if (isOfServer(steps)) return;
   if (isOpenObject(before) && isOpenObject(after)) {
-    for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      visit(memberOf(before, name), memberOf(after, name), [...steps, { kind: 'member', name }], found);
+    const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+    if (found.mayHave(names.size, steps)) {
+      for (const name of names) {
+        visit(memberOf(before, name), memberOf(after, name), [...steps, { kind: 'member', name }], found);
+      }
+      return;
     }
-    return;
   }
   // The metadata of a new object is compared member by member, so that its noise is left out.
   if (steps.length === 1 && isMetadata(steps) && (before === undefined || after === undefined)) {
     visit(before ?? {}, after ?? {}, steps, found);
     return;
   }
-  if (sealedText(before) === sealedText(after)) return;
   const isList = Array.isArray(before) && Array.isArray(after);
+  // Before the comparison: each level would compare all that is below it again.
   if (isList && !found.wholeLists && visitElements(before, after, steps, found)) return;
+  if (sealedText(before) === sealedText(after)) return;
   found.changes.push({ steps, before, after });
 }
 
@@ -132,6 +159,7 @@ function visitElements(
   steps: readonly ChangeStep[],
   found: Found,
 ): boolean {
+  if (!found.mayHave(before.length + after.length, steps)) return false;
   const name = elementKeys.find((each) => tellsApart(before, each) && tellsApart(after, each));
   if (name === undefined) {
     if (before.length !== after.length || ![...before, ...after].every(isOpenObject)) return false;
@@ -140,19 +168,25 @@ function visitElements(
     }
     return true;
   }
-  const left = before.map((element) => keyOf(element, name));
-  const right = after.map((element) => keyOf(element, name));
-  for (const value of new Set([...left, ...right])) {
-    const [at, to] = [left.indexOf(value), right.indexOf(value)];
+  const [left, right] = [before, after].map((list) => placesByKey(list, name)) as [Places, Places];
+  for (const value of new Set([...left.keys(), ...right.keys()])) {
+    const [at, to] = [left.get(value) ?? -1, right.get(value) ?? -1];
     const element = at === -1 ? after[to] : before[at];
     const step: ChangeStep = { kind: 'element', index: at === -1 ? to : at, key: { name, value }, element };
     visit(at === -1 ? undefined : before[at], to === -1 ? undefined : after[to], [...steps, step], found);
   }
-  const kept = (some: readonly string[], others: readonly string[]) => some.filter((value) => others.includes(value));
-  const [orderBefore, orderAfter] = [kept(left, right), kept(right, left)];
-  if (orderBefore.join('\n') !== orderAfter.join('\n'))
+  const orderBefore = [...left.keys()].filter((value) => right.has(value));
+  const orderAfter = [...right.keys()].filter((value) => left.has(value));
+  if (orderBefore.some((value, index) => value !== orderAfter[index]))
     found.changes.push({ steps, before: orderBefore, after: orderAfter });
   return true;
+}
+
+/** The places of elements in a list, by their keys, in the order of the list. */
+type Places = ReadonlyMap<string, number>;
+
+function placesByKey(elements: readonly unknown[], name: string): Places {
+  return new Map(elements.map((element, index) => [keyOf(element, name), index]));
 }
 
 function tellsApart(elements: readonly unknown[], name: string): boolean {

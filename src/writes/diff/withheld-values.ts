@@ -7,6 +7,7 @@
  * The annotation kubectl.kubernetes.io/last-applied-configuration is withheld from every kind: it repeats the object, with all values.
  */
 import { type Place, placesAt } from '../../catalog/paths/places-at.ts';
+import { replacedAt } from '../../catalog/paths/replaced-at.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
 import { isObject } from '../../catalog/values/displayed-value.ts';
 import { isRawJson } from '../../catalog/values/raw-json.ts';
@@ -43,15 +44,11 @@ const lastApplied = parsePath(`metadata.annotations["${lastAppliedAnnotation}"]`
 export function withhold(object: Json | null, redacted: readonly string[]): Json | null {
   if (object === null) return null;
   const sealed = (value: unknown): unknown => new Withheld(value);
-  return placesOf(object, redacted).reduce((value, place) => replaced(value, place, sealed), object as unknown) as Json;
+  return replacedAt(object, placesOf(object, redacted), sealed) as Json;
 }
 
-/** An outer place first: what is in it is withheld with it. */
 function placesOf(object: Json, redacted: readonly string[]): readonly Place[] {
-  const places = [lastApplied, ...redacted.map((text) => parsePath(text))].flatMap(({ steps }) =>
-    placesAt(steps, object),
-  );
-  return places.toSorted((a, b) => a.length - b.length);
+  return [lastApplied, ...redacted.map((text) => parsePath(text))].flatMap(({ steps }) => placesAt(steps, object));
 }
 
 /** As `withhold`, but each leaf of a value by itself: an editor may set one of them. */
@@ -61,7 +58,7 @@ export function withholdLeaves(object: Json, redacted: readonly string[]): Json 
     if (!isObject(value)) return new Withheld(value);
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, sealed(inner)]));
   };
-  return placesOf(object, redacted).reduce((value, place) => replaced(value, place, sealed), object as unknown) as Json;
+  return replacedAt(object, placesOf(object, redacted), sealed) as Json;
 }
 
 /** The values that the object has at these paths. */
@@ -117,17 +114,4 @@ export function sealedText(value: unknown): string {
     .toSorted()
     .map((name) => `${JSON.stringify(name)}:${sealedText(value[name])}`);
   return `{${members.join(',')}}`;
-}
-
-function replaced(value: unknown, place: Place, sealed: (value: unknown) => unknown): unknown {
-  const [part, ...rest] = place;
-  if (value instanceof Withheld) return value;
-  if (part === undefined) return sealed(value);
-  if (Array.isArray(value))
-    return value.map((item: unknown, index) => (index === part ? replaced(item, rest, sealed) : item));
-  if (!isObject(value)) return value;
-  // Entries, because an assignment to __proto__ would not make a member.
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, name === String(part) ? replaced(inner, rest, sealed) : inner]),
-  );
 }

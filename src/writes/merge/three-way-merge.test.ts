@@ -188,6 +188,22 @@ test('long lists and deep objects take no more than their size', () => {
   expect(patchBetween(deep('1') as never, deep('2') as never).patch).toHaveLength(1);
 }, 5000);
 
+test('a value that both have added is read once, not once for each level around it', () => {
+  let reads = 0;
+  const leaf = {
+    get value() {
+      reads += 1;
+      return 'x';
+    },
+  };
+  const added = (text: string) =>
+    Array.from({ length: 90 }).reduce<object>((inner) => ({ inner }), { leaf, [text]: text });
+  const { merged, conflicts } = merge({}, added('edited'), added('live'));
+  expect(conflicts).toEqual([]);
+  expect(JSON.stringify(merged)).toContain('"live":"live","edited":"edited"');
+  expect(reads).toBeLessThan(10);
+});
+
 describe('for random objects', () => {
   test('what one side alone has changed is the result', () => {
     fc.assert(

@@ -57,14 +57,11 @@ function mergeValue(
 ): unknown {
   const { base, edited, live } = sides;
   // Before the comparisons: each level would compare all that is below it again.
-  if (isOpenObject(edited) && isOpenObject(live) && isOpenObject(base)) {
-    return mergeMembers({ base, edited, live }, schema, steps, conflicts);
+  if (isOpenObject(edited) && isOpenObject(live) && (base === undefined || isOpenObject(base))) {
+    return mergeMembers({ base: base ?? {}, edited, live }, schema, steps, conflicts);
   }
   if (isSame(base, edited) || isSame(edited, live)) return live;
   if (isSame(base, live)) return edited;
-  if (isOpenObject(edited) && isOpenObject(live) && base === undefined) {
-    return mergeMembers({ base: {}, edited, live }, schema, steps, conflicts);
-  }
   const list = Array.isArray(edited) && Array.isArray(live) && (Array.isArray(base) || base === undefined);
   const found = list ? mergeList({ base: base ?? [], edited, live }, schema, steps, conflicts) : null;
   if (found !== null) return found;

@@ -8,6 +8,7 @@
  * A plan binds all other values. With them it would never be the plan of the next dry run.
  */
 import type { Place } from '../../catalog/paths/places-at.ts';
+import { replacedAt } from '../../catalog/paths/replaced-at.ts';
 import { isObject, memberOf } from '../../catalog/values/displayed-value.ts';
 import { serverFields } from '../diff/server-fields.ts';
 import { sealedText } from '../diff/withheld-values.ts';
@@ -21,14 +22,15 @@ export function chosenPlaces(first: Json | null, second: Json | null): readonly 
   const found: Place[] = [];
   const visit = (left: unknown, right: unknown, place: Place): void => {
     if (place.length === 2 && place[0] === 'metadata' && serverFields.has(String(place[1]))) return;
-    if (found.length === most || sealedText(left) === sealedText(right)) return;
+    if (found.length === most) return;
+    // Before the comparison: each level would compare all that is below it again.
     if (isObject(left) && isObject(right)) {
       for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
         visit(memberOf(left, name), memberOf(right, name), [...place, name]);
       }
     } else if (Array.isArray(left) && Array.isArray(right) && left.length === right.length) {
       for (const [index, element] of left.entries()) visit(element, right[index], [...place, index]);
-    } else found.push(place);
+    } else if (sealedText(left) !== sealedText(right)) found.push(place);
   };
   visit(first, second, []);
   return found;
@@ -36,14 +38,5 @@ export function chosenPlaces(first: Json | null, second: Json | null): readonly 
 
 /** The object with null at these places. A place that it does not have counts for nothing. */
 export function withoutChosen(object: Json | null, places: readonly Place[]): Json | null {
-  return places.reduce<unknown>((value, place) => withNull(value, place), object) as Json | null;
-}
-
-function withNull(value: unknown, [part, ...rest]: Place): unknown {
-  if (part === undefined) return null;
-  if (Array.isArray(value)) return value.map((item: unknown, index) => (index === part ? withNull(item, rest) : item));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, name === part ? withNull(inner, rest) : inner]),
-  );
+  return replacedAt(object, places, () => null) as Json | null;
 }
