@@ -182,7 +182,12 @@ class ShownSelection {
     args: () => Json,
   ): unknown {
     try {
-      return (resolve as ((...all: unknown[]) => unknown) | undefined)?.(source, args(), {}, this.#info);
+      return (resolve as ((...all: unknown[]) => unknown) | undefined)?.(
+        source,
+        args(),
+        { portolan: source.operation },
+        this.#info,
+      );
     } catch {
       return source.row.body;
     }

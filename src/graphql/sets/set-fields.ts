@@ -17,6 +17,7 @@ import { setHealth } from '../../sets/reads/set-health.ts';
 import { setHistory } from '../../sets/reads/set-history.ts';
 import { liveMember, type MemberSource, manifestOf, membersIn, stateOf } from '../../sets/reads/set-members.ts';
 import type { OperationContext } from '../generation/generation.ts';
+import { counted } from '../selection/answer-size.ts';
 import { at, facts } from '../selection/field-facts.ts';
 import { fieldPlace, nodesKeyOf, projectionOfObject, selectedNodes } from '../selection/list-selection.ts';
 import { projectionBelow, projectionIfSelected } from '../selection/projection-below.ts';
@@ -77,7 +78,7 @@ function setMemberType(type: Types): GraphQLObjectType<MemberSource, OperationCo
         description:
           'The values of now at the fields that were applied, without redacted values; null unless the member is present.',
         extensions: facts({ cost: { own: 20 } }),
-        resolve: (member) => manifestOf(member),
+        resolve: async (member, _args, context) => counted(context, await manifestOf(member)),
       },
     }),
   });
