@@ -1,7 +1,13 @@
 /** A short document that shows one long value many times: each place counts, against the bound of an answer. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { stringify } from 'yaml';
 import { answerPair } from '../kit/answer-pair.ts';
 import { describedCrd, type EngineFixture, engineFixture, made } from '../kit/engine-fixture.ts';
+
+vi.mock('yaml', async (original) => {
+  const library = await original<typeof import('yaml')>();
+  return { ...library, stringify: vi.fn(library.stringify) };
+});
 
 const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 const texts = { type: 'object', additionalProperties: { type: 'string' } };
@@ -31,7 +37,6 @@ const aliases = (count: number, field: string): string =>
 
 const selections: readonly [what: string, place: (fields: string) => string, field: string][] = [
   ['raw', (fields) => fields, 'raw'],
-  ['yaml', (fields) => fields, 'yaml'],
   ['value', (fields) => fields, 'value(path: "spec.any")'],
   ['values of lists', (fields) => fields, 'value(path: "spec.items[].text")'],
   ['annotations', (fields) => `metadata { ${fields} }`, 'annotations'],
@@ -55,7 +60,7 @@ test.each(selections)('%s', async (_what, place, field) => {
   expect(JSON.stringify(often.data).length).toBeLessThan(maxReadBytes);
 });
 
-test.each(selections.slice(4))('prepared and executed answers are the same: %s', async (_what, place, field) => {
+test.each(selections.slice(3))('prepared and executed answers are the same: %s', async (_what, place, field) => {
   const pair = await answerPair({ maxReadBytes: 1_400_000 });
   await fill(pair.fixture);
   for (const count of [1, 4, 5, 20, 150]) {
@@ -74,6 +79,30 @@ test('several lists of one page repeat its values', async () => {
   const [mine, executors] = await pair.ask(JSON.stringify({ query: `{ exampleComFrees { ${nodes} } }` }));
   expect(mine).toEqual(executors);
   expect(mine.text.match(/QUERY_TOO_COSTLY/g)).toHaveLength(1);
+});
+
+test('the text of an object as YAML is made once', async () => {
+  const made = vi.mocked(stringify);
+  made.mockClear();
+  const fixture = engineFixture();
+  await fill(fixture);
+  const { data, errors } = await fixture.query(`{ exampleComFrees { nodes { ${aliases(100, 'yaml')} } } }`);
+  expect(errors).toEqual([]);
+  expect(made).toHaveBeenCalledTimes(3);
+  for (const node of data.exampleComFrees.nodes) expect(new Set(Object.values(node)).size).toBe(1);
+});
+
+test('texts of more objects than the bound allows are not made', async () => {
+  const made = vi.mocked(stringify);
+  made.mockClear();
+  const fixture = engineFixture({ maxReadBytes });
+  await fill(fixture);
+  // Each object counts eight times its 50,000 characters.
+  const { errors } = await fixture.query('{ exampleComFrees { nodes { yaml } } }');
+  expect(errors.map(({ originalError }) => originalError)).toEqual([
+    expect.objectContaining({ code: 'QUERY_TOO_COSTLY' }),
+  ]);
+  expect(made).toHaveBeenCalledTimes(1);
 });
 
 test('a page of 200 objects of 5 KB is allowed by default', async () => {
