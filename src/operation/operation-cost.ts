@@ -26,6 +26,14 @@ export interface AskedCost {
   readonly most: number;
 }
 
+/**
+ * The most characters of values that one answer may have: half of the bytes that its operation may read. With names and brackets, an answer
+ * that shows each value once reads about twice as much.
+ */
+export function mostAnswerCharacters({ maxReadBytes }: Pick<CostLimits, 'maxReadBytes'>): number {
+  return maxReadBytes / 2;
+}
+
 /** An operation may ask for so many times the allowed values if its lists inside objects were full. */
 const worstCases = 20;
 

@@ -18,7 +18,7 @@ import {
   type PlannedField,
   setsOf,
 } from './document-fields.ts';
-import { identityParts, NotPlain, type RowTemplate } from './row-template.ts';
+import { identityParts, NotPlain, Repeats, type RowTemplate } from './row-template.ts';
 
 /** A selected relation of an object of the rows. */
 export interface SelectedRelation extends PlannedField {
@@ -127,7 +127,9 @@ export class ObjectParts {
         // An object without fields is free JSON.
         if (!isObjectType(named)) return { is: 'record' };
         const members: ObjectMember[] = [];
+        const shows = new Repeats();
         for (const [response, nodes] of this.#document.fields(named, sets)) {
+          shows.add(nodes[0].name.value);
           members.push(this.#member(JSON.stringify(response), named, nodes));
         }
         return { is: 'object', members };

@@ -26,13 +26,14 @@
 import type { Caller } from '../../access/caller.ts';
 import type { Scopes } from '../../access/scope.ts';
 import { BoundedCache } from '../../base/bounded-cache.ts';
-import { codeOf } from '../../base/errors.ts';
+import { codeOf, PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { type Span, within } from '../../base/tracing.ts';
 import { answerExtensions, type Missing } from '../../operation/answers/answer-extensions.ts';
 import type { AnswerTexts } from '../../operation/answers/answer-text.ts';
 import type { MadeIn } from '../../operation/answers/kept-answers.ts';
 import { type KnownClusters, missingFrom } from '../../operation/list-readiness.ts';
+import { mostAnswerCharacters } from '../../operation/operation-cost.ts';
 import type { OperationSource } from '../../operation/operation-source.ts';
 import { type PlanShape, planShape } from '../../operation/operation-trace.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
@@ -213,7 +214,7 @@ export class PreparedAnswers {
    * `maxReadBytes`, so it must answer.
    */
   get #mostCharacters(): number {
-    return (this.#source.limits.maxReadBytes - memberNameBytes) / 2;
+    return mostAnswerCharacters(this.#source.limits) - memberNameBytes / 2;
   }
 
   #isShort(list: PlannedList | undefined, known: KnownRoute): boolean {
@@ -282,7 +283,7 @@ export class PreparedAnswers {
 
   /**
    * Null when the read limit may be exceeded; the executor reports it.
-   * @throws PortolanError CACHE_NOT_READY as the executor does.
+   * @throws PortolanError CACHE_NOT_READY as the executor does, QUERY_TOO_COSTLY for an answer that the executor may refuse.
    */
   #answer(
     question: PreparedQuestion,
@@ -299,8 +300,11 @@ export class PreparedAnswers {
     if (totals === null) return null;
     for (const { note } of routes) if (note !== null) indexAdvisor.planned(note);
     const extensions = this.#extensionsOf(question, read, limits.maxCost);
+    const data = dataText(plan, { read, kinds: routes.map(({ kind }) => kind), totals });
+    // The executor reports it, and attempts here would write it again.
+    if (data.length > mostAnswerCharacters(limits)) throw new PortolanError('QUERY_TOO_COSTLY', 'A long answer.');
     return {
-      texts: { data: dataText(plan, { read, kinds: routes.map(({ kind }) => kind), totals }), extensions },
+      texts: { data, extensions },
       rows: read.pages.reduce((rows, { found }) => rows + found, 0),
       plans: () =>
         routes.flatMap(({ note }, index) =>

@@ -19,8 +19,22 @@ export class NotPlain extends Error {}
 /** The most values and objects of one template. With about as many, the executor reads whole bodies too. */
 const mostValues = 100;
 const mostObjects = 30;
+/** How often a row may show one value. The executor counts its characters each time, and stops at the bound of an answer. */
+const mostRepeats = 4;
 
 type Names = readonly string[];
+
+/** Counts how often values are shown. */
+export class Repeats {
+  readonly #times = new Map<string, number>();
+
+  /** @throws NotPlain for a value that is shown too often */
+  add(name: string): void {
+    const times = (this.#times.get(name) ?? 0) + 1;
+    if (times > mostRepeats) throw new NotPlain();
+    this.#times.set(name, times);
+  }
+}
 
 /** The paths that the rows of one page read from bodies, each path once. */
 export class RowTemplate {
@@ -32,6 +46,7 @@ export class RowTemplate {
   ids = false;
   /** The number of columns up to the last order key. */
   readonly #keysEnd: number;
+  readonly #shows = new Repeats();
   readonly #valueAt = new Map<string, number>();
   readonly #objectAt = new Map<string, number>();
 
@@ -67,6 +82,8 @@ export class RowTemplate {
   }
 
   value(path: Names, shape: ValueShape): RowPart {
+    const part = shape.is === 'entry' ? shape.name : shape.is === 'first' ? shape.equal : null;
+    this.#shows.add(JSON.stringify([path, part]));
     return { is: 'value', at: indexOf(this.#valueAt, this.values, path, mostValues), shape };
   }
 

@@ -4,6 +4,7 @@ import type { Field } from '../../catalog/tree/field-tree.ts';
 import { displayedMember } from '../../catalog/values/displayed-value.ts';
 import { secretDataOf } from '../../operation/secret-data.ts';
 import type { ObjectSource } from '../../reads/lists/object-source.ts';
+import { counted } from '../selection/answer-size.ts';
 import { facts } from '../selection/field-facts.ts';
 import { misfitErrors } from '../selection/misfit-errors.ts';
 import type { ObjectFields } from './kind-shells.ts';
@@ -23,7 +24,8 @@ export function secretDataField(config: FieldConfig, { name, type }: Field): Obj
       // The API server has the data of now.
       if (isPast) return null;
       const secret = await secretDataOf(operation, kind.resource, row);
-      return secret === null ? null : displayedMember({ name, type, items: 'nonNull' }, secret, misfitErrors(context));
+      if (secret === null) return null;
+      return counted(context, displayedMember({ name, type, items: 'nonNull' }, secret, misfitErrors(context)));
     },
   };
 }

@@ -28,6 +28,7 @@ import {
 import { conditionKey, sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 import { displayedMember, type Items } from '../../catalog/values/displayed-value.ts';
 import type { OperationContext } from '../generation/generation.ts';
+import { counted, isCounted } from '../selection/answer-size.ts';
 import { at, below, facts } from '../selection/field-facts.ts';
 import { misfitErrors } from '../selection/misfit-errors.ts';
 import type { DefinitionTypes } from '../types/definition-types.ts';
@@ -113,16 +114,20 @@ export class ShapeTypes {
   field({ name, type, description, required }: Field, definition?: string): FieldConfig {
     const items = this.#itemsOf(type, definition);
     const shown = { name, type, items };
+    const output = this.#enumOf(name, type) ?? this.#output(type, items);
+    const isShown = isCounted(output);
     return {
-      type: this.#enumOf(name, type) ?? this.#output(type, items),
+      type: output,
       ...(description === undefined ? {} : { description }),
       extensions: facts({
         need: type.kind === 'object' ? below(name) : at(name),
         plain: { is: 'member', ...shown },
         required: required === true,
       }),
-      resolve: (source, _args, context) =>
-        displayedMember(shown, source as Readonly<Record<string, unknown>>, misfitErrors(context)),
+      resolve: (source, _args, context) => {
+        const value = displayedMember(shown, source as Readonly<Record<string, unknown>>, misfitErrors(context));
+        return isShown ? counted(context, value) : value;
+      },
     };
   }
 

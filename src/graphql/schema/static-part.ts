@@ -14,6 +14,7 @@ import { runSteps } from '../../base/steps.ts';
 import { FilterTypes } from '../filter/filter-types.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { logsRoot } from '../logs/logs-field.ts';
+import { countFields } from '../selection/answer-size.ts';
 import { setMutations } from '../sets/set-mutations.ts';
 import { buildStaticSchema } from '../static/static-schema.ts';
 import { addPrefix, problemsOf } from '../types/collected-schema.ts';
@@ -53,6 +54,7 @@ export class StaticPart {
   /** @param typePrefix what the names of types begin with */
   constructor(relations: RelationFields, typePrefix: string) {
     const base = buildStaticSchema();
+    for (const each of Object.values(base.getTypeMap())) countFields(each);
     const type = (name: string): GraphQLNamedType => must(base.getType(name), `the static schema has ${name}`);
     this.filters = new FilterTypes((leaf) => type(leaf) as GraphQLInputType);
     this.common = new CommonShapes((name) => base.getType(name));

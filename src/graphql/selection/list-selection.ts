@@ -49,6 +49,14 @@ export function costOfNodes(info: ListSelection, maxPageSize: number, place: 'ou
   return costOfObject(costed, nodeSelections(info), nodeType(info), place === 'inner' ? 'once' : 'none');
 }
 
+/** The cost of one item of a list inside an object, in values. */
+export function costOfItem(info: ListSelection, maxPageSize: number): number {
+  const { schema, variableValues } = info;
+  const costed = { schema, fragments: fragmentsOf(info), variableValues, maxPageSize };
+  const sets = info.fieldNodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+  return costOfObject(costed, sets, getNamedType(info.returnType), 'once');
+}
+
 /** The selection sets of the nodes, below `nodes` and below `edges { node }`. */
 function nodeSelections(info: ListSelection): readonly SelectionSetNode[] {
   const connection = info.fieldNodes.map((node) => node.selectionSet);

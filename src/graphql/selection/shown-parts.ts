@@ -22,6 +22,7 @@ import {
   getDirectiveValues,
   getNamedType,
   isAbstractType,
+  isLeafType,
   isObjectType,
   print,
   type SelectionNode,
@@ -113,6 +114,10 @@ class ShownSelection {
           (path) => !isSameValue(valueAtNames(before.value, path), valueAtNames(after.value, path)),
         );
       case 'whole':
+        // `raw` and `yaml` show all of the body. The text of `yaml` takes long.
+        if (field.args.length === 0 && isLeafType(type)) {
+          return !isSameValue(before.source.row.body, after.source.row.body);
+        }
         return !isSameValue(this.#resolved(field, before, args), this.#resolved(field, after, args));
     }
   }
@@ -182,7 +187,12 @@ class ShownSelection {
     args: () => Json,
   ): unknown {
     try {
-      return (resolve as ((...all: unknown[]) => unknown) | undefined)?.(source, args(), {}, this.#info);
+      return (resolve as ((...all: unknown[]) => unknown) | undefined)?.(
+        source,
+        args(),
+        { portolan: source.operation },
+        this.#info,
+      );
     } catch {
       return source.row.body;
     }

@@ -13,21 +13,22 @@ import {
 import { defaultHistory } from '../../reads/history/recorded-changes.ts';
 import type { ObjectSource } from '../../reads/lists/object-source.ts';
 import type { MemberState } from '../../sets/members/member-state.ts';
-import { setHealth } from '../../sets/reads/set-health.ts';
+import { memberCost, setHealth } from '../../sets/reads/set-health.ts';
 import { setHistory } from '../../sets/reads/set-history.ts';
 import { liveMember, type MemberSource, manifestOf, membersIn, stateOf } from '../../sets/reads/set-members.ts';
 import type { OperationContext } from '../generation/generation.ts';
+import { counted } from '../selection/answer-size.ts';
 import { at, facts } from '../selection/field-facts.ts';
-import { fieldPlace, nodesKeyOf, projectionOfObject, selectedNodes } from '../selection/list-selection.ts';
+import { costOfItem, fieldPlace, nodesKeyOf, projectionOfObject, selectedNodes } from '../selection/list-selection.ts';
 import { projectionBelow, projectionIfSelected } from '../selection/projection-below.ts';
 import { listOf, nonNull } from '../types/type-wrappers.ts';
 
 type Types = (name: string) => GraphQLNamedType;
 
-/** Members that a field is charged for before they are counted. */
+/** Members that a field is charged for before they are counted. More of them are charged when the record has been read. */
 const assumedMembers = 20;
-/** Values that the rolled-up health of one member counts for. */
-const healthCost = 10;
+/** Values that a look for the object of a member counts for. */
+const lookCost = 20;
 
 const states: Readonly<Record<string, { readonly value: MemberState; readonly description: string }>> = {
   PRESENT: { value: 'Present', description: 'The object that the set has applied.' },
@@ -65,10 +66,15 @@ function setMemberType(type: Types): GraphQLObjectType<MemberSource, OperationCo
         description: 'No longer submitted, and to be deleted.',
         resolve: ({ member }) => member.leaves,
       },
-      state: { type: nonNull(state), resolve: (member) => stateOf(member) },
+      state: {
+        type: nonNull(state),
+        extensions: facts({ cost: { own: lookCost } }),
+        resolve: (member) => stateOf(member),
+      },
       object: {
         type: type('KubernetesObject') as GraphQLOutputType,
         description: 'The member as it is now; null unless it is present.',
+        extensions: facts({ cost: { own: lookCost } }),
         resolve: (member, _args, _context, info) =>
           liveMember(member, fieldPlace(info), projectionOfObject(info, getNamedType(info.returnType))),
       },
@@ -76,8 +82,8 @@ function setMemberType(type: Types): GraphQLObjectType<MemberSource, OperationCo
         type: type('JSON') as GraphQLOutputType,
         description:
           'The values of now at the fields that were applied, without redacted values; null unless the member is present.',
-        extensions: facts({ cost: { own: 20 } }),
-        resolve: (member) => manifestOf(member),
+        extensions: facts({ cost: { own: lookCost } }),
+        resolve: async (member, _args, context) => counted(context, await manifestOf(member)),
       },
     }),
   });
@@ -90,7 +96,13 @@ export function recordFields(type: Types): GraphQLFieldConfigMap<ObjectSource, O
       type: nonNull(listOf(nonNull(setMemberType(type)))),
       description: 'The members of the set, in the submitted order. Those that leave stand at the end.',
       extensions: facts({ need: at('spec'), cost: { repeats: () => assumedMembers } }),
-      resolve: (source) => membersIn(source),
+      resolve: (source, _args, { portolan }, info) => {
+        const { maxPageSize } = portolan.source.limits;
+        const each = portolan.loader(`members ${nodesKeyOf(info)}`, () => costOfItem(info, maxPageSize));
+        const members = membersIn(source);
+        source.operation.cost.charge(Math.max(0, members.length - assumedMembers) * each);
+        return members;
+      },
     },
     setHistory: {
       type: type('RecordedChangeConnection') as GraphQLOutputType,
@@ -109,7 +121,7 @@ export function recordFields(type: Types): GraphQLFieldConfigMap<ObjectSource, O
       type: nonNull(type('Health')),
       description:
         'The worst health of the members, each with all that it owns. A member that is missing or replaced counts as Failed. Members that you may not get are left out.',
-      extensions: facts({ need: at('spec'), cost: { own: assumedMembers * healthCost } }),
+      extensions: facts({ need: at('spec'), cost: { own: assumedMembers * memberCost } }),
       resolve: (source, _args, { portolan }, info) => {
         const key = nodesKeyOf(info);
         const selected = portolan.loader(`set health ${key}`, () => ({
@@ -117,7 +129,7 @@ export function recordFields(type: Types): GraphQLFieldConfigMap<ObjectSource, O
           chain: projectionIfSelected(info, ['chain']),
           key: `set ${key}`,
         }));
-        return setHealth(source, selected);
+        return setHealth(source, selected, assumedMembers);
       },
     },
   };

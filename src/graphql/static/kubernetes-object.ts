@@ -2,16 +2,13 @@
  * The interface of all objects, and the resolvers of its fields, which every kind's type shares.
  */
 import { getNamedType } from 'graphql';
-import { stringify } from 'yaml';
 import { PortolanError } from '../../base/errors.ts';
-import { kubernetesYaml } from '../../base/text/kubernetes-yaml.ts';
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { resolvePath } from '../../catalog/paths/resolve-path.ts';
 import { leafValueAt, valuesAt } from '../../catalog/paths/value-at.ts';
 import { servedUid, servedVersion } from '../../catalog/resources/synthetic-identity.ts';
 import type { ValueCast } from '../../catalog/tree/cast.ts';
 import type { FieldType, LeafType } from '../../catalog/tree/field-tree.ts';
-import { mostYamlLevels, requireShallow } from '../../catalog/tree/nesting.ts';
 import { type HealthName, isDerived, parsePath } from '../../catalog/tree/path.ts';
 import {
   type DisplayedField,
@@ -21,7 +18,6 @@ import {
   shown,
 } from '../../catalog/values/displayed-value.ts';
 import { valueOfKey } from '../../catalog/values/key-value.ts';
-import { isRawJson, rawJsonText } from '../../catalog/values/raw-json.ts';
 import { orderKey } from '../../catalog/values/values.ts';
 import { defaultPageSize } from '../../query/plan/check-page.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
@@ -38,6 +34,7 @@ import { fieldPlace, nodesKeyOf, projectionOfObject, selectedNodes } from '../se
 import { misfitErrors } from '../selection/misfit-errors.ts';
 import { projectionBelow, projectionIfSelected } from '../selection/projection-below.ts';
 import { viewerCan } from './access.ts';
+import { yamlOf } from './object-yaml.ts';
 import { type Cell, cellsOf } from './printer-cells.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -287,11 +284,7 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
       yaml: t.string({
         description: 'The object as YAML, as `raw` has it.',
         extensions: facts({ need: wholeBody, cost: { own: 50 } }),
-        resolve: (source) => {
-          const whole = source.whole();
-          requireShallow(whole, mostYamlLevels);
-          return stringify(plain(whole), kubernetesYaml);
-        },
+        resolve: (source, _args, context) => yamlOf(source, context),
       }),
       columns: t.field({
         type: [column],
@@ -454,14 +447,4 @@ function leaf(type: LeafType): FieldType {
 
 function own(map: Json, key: string): unknown {
   return Object.hasOwn(map, key) ? map[key] : undefined;
-}
-
-/** Exact integers become bigint, which the YAML library can write. */
-function plain(value: unknown): unknown {
-  if (isRawJson(value)) return BigInt(rawJsonText(value));
-  if (Array.isArray(value)) return value.map(plain);
-  const record = recordOf(value);
-  return record === null
-    ? value
-    : Object.fromEntries(Object.entries(record).map(([name, item]) => [name, plain(item)]));
 }

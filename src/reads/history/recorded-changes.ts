@@ -9,6 +9,7 @@
  */
 import { partIn, type Scope } from '../../access/scope.ts';
 import { PortolanError } from '../../base/errors.ts';
+import { LoopQueue } from '../../base/loop-queue.ts';
 import { isAbstract } from '../../catalog/groups/api-group.ts';
 import { healthOf } from '../../catalog/health/health.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
@@ -33,11 +34,17 @@ import { readTime } from '../paths/leaf-conditions.ts';
 /** Changes on a page of a history when the caller gives no number. */
 export const defaultHistory = 20;
 
+/** A body may be long: each one is parsed in a turn of its own where the turn has been long. */
+const turns = new LoopQueue();
+
 /** A change of an object, as the parent of resolvers. */
 export class ChangeSource {
   readonly operation: Operation;
   readonly kind: CatalogKind;
   readonly change: RecordedChange;
+  #before: Promise<ObjectSource | null> | null = null;
+  #after: Promise<ObjectSource | null> | null = null;
+  #changedPaths: Promise<readonly string[] | null> | null = null;
 
   constructor(operation: Operation, kind: CatalogKind, change: RecordedChange) {
     this.operation = operation;
@@ -50,23 +57,30 @@ export class ChangeSource {
     return { cluster, key: this.kind.key, namespace, name };
   }
 
-  /** The object before the change; null if there was none, or if it is no longer known. */
-  async before(): Promise<ObjectSource | null> {
-    return this.#objectOf((await this.#bodies()).before);
+  /** The object before the change; null if there was none, or if it is no longer known. Parsed once. */
+  before(): Promise<ObjectSource | null> {
+    this.#before ??= this.#objectOf('before');
+    return this.#before;
   }
 
-  /** The object after the change; null if there was none, or if it is no longer known. */
-  async after(): Promise<ObjectSource | null> {
-    return this.#objectOf((await this.#bodies()).after);
+  /** The object after the change; null if there was none, or if it is no longer known. Parsed once. */
+  after(): Promise<ObjectSource | null> {
+    this.#after ??= this.#objectOf('after');
+    return this.#after;
   }
 
-  /** The paths that differ; null for an addition, a deletion and bodies that are no longer known. */
-  async changedPaths(): Promise<readonly string[] | null> {
+  /** The paths that differ; null for an addition, a deletion and bodies that are no longer known. Compared once. */
+  changedPaths(): Promise<readonly string[] | null> {
+    this.#changedPaths ??= this.#compared();
+    return this.#changedPaths;
+  }
+
+  async #compared(): Promise<readonly string[] | null> {
     if (this.change.type !== 'MODIFIED') return null;
-    const { before, after } = await this.#bodies();
-    return before === null || after === null
-      ? null
-      : changedPaths(parseExact(before), parseExact(after), isAbstract(this.kind));
+    const [before, after] = await Promise.all([this.before(), this.after()]);
+    if (before === null || after === null) return null;
+    const { operation, kind } = this;
+    return turns.run(operation.caller.name, () => changedPaths(before.row.body, after.row.body, isAbstract(kind)));
   }
 
   async #bodies(): Promise<ChangedBodies> {
@@ -79,8 +93,12 @@ export class ChangeSource {
     return found ?? { before: null, after: null };
   }
 
-  #objectOf(text: string | null): ObjectSource | null {
-    if (text === null) return null;
+  async #objectOf(state: keyof ChangedBodies): Promise<ObjectSource | null> {
+    const text = (await this.#bodies())[state];
+    return text === null ? null : turns.run(this.operation.caller.name, () => this.#parsed(text));
+  }
+
+  #parsed(text: string): ObjectSource {
     const { operation, kind, change, identity } = this;
     const body = parseExact(text);
     const { metadata } = body as { readonly metadata?: { readonly resourceVersion?: unknown } };
@@ -273,7 +291,9 @@ async function edgesOf(
     // A detached operation reads each time in another snapshot, and the entry may be gone.
     const kind = change === undefined ? undefined : operation.generation.kind(keys.get(change.kindId) ?? '');
     if (change === undefined || kind === undefined) return [];
-    return [{ cursor: encodeChangeCursor(list, change.seq), node: new ChangeSource(operation, kind, change) }];
+    // Other pages of the operation may have the same change.
+    const node = operation.loader(`change ${change.seq}`, () => new ChangeSource(operation, kind, change));
+    return [{ cursor: encodeChangeCursor(list, change.seq), node }];
   });
 }
 

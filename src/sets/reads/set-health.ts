@@ -13,9 +13,17 @@ import { liveMember, type MemberSource, membersIn, stateOf } from './set-members
 
 type Selected = Parameters<typeof loadRolledUpHealth>[2];
 
-/** @throws PortolanError INVALID for a record that cannot be read; as `loadRolledUpHealth` */
-export async function setHealth(source: ObjectSource, selected: Selected): Promise<RolledUpHealth> {
-  const all = await Promise.all(membersIn(source).map((member) => memberHealth(member, selected)));
+/** Values that the rolled-up health of one member counts for. */
+export const memberCost = 10;
+
+/**
+ * @param charged members that the operation has already asked for
+ * @throws PortolanError INVALID for a record that cannot be read; QUERY_TOO_COSTLY for many members; as `loadRolledUpHealth`
+ */
+export async function setHealth(source: ObjectSource, selected: Selected, charged: number): Promise<RolledUpHealth> {
+  const members = membersIn(source);
+  source.operation.cost.charge(Math.max(0, members.length - charged) * memberCost);
+  const all = await Promise.all(members.map((member) => memberHealth(member, selected)));
   const known = all.flatMap((health) => (health === null ? [] : [health]));
   return known.reduce<RolledUpHealth>((worst, each) => (isWorse(each.status, worst.status) ? each : worst), current);
 }

@@ -27,19 +27,31 @@ function recordIn({ row, body }: ObjectSource): SetRecord {
   return readSetRecord({ spec: body['spec'], metadata: { ...known, name, namespace, uid, resourceVersion } });
 }
 
+/** Makes each value once: a document may select it many times. */
+function once<K extends object, V>(make: (key: K) => V): (key: K) => V {
+  const made = new WeakMap<K, V>();
+  return (key) => {
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const value = make(key);
+    made.set(key, value);
+    return value;
+  };
+}
+
 /** In the order of the record. @throws PortolanError INVALID */
-export function membersIn(source: ObjectSource): readonly MemberSource[] {
+export const membersIn = once((source: ObjectSource): readonly MemberSource[] => {
   const { operation, row, isPast } = source;
   return recordIn(source).members.map((member) => ({ operation, cluster: row.cluster, member, isPast }));
-}
+});
 
 /** No field of the body. */
 const nothing: Projection = {};
 
 /** @throws PortolanError what a read of the tables throws */
-export async function stateOf(source: MemberSource): Promise<MemberState> {
-  return (await find(source, 'states', nothing)).state;
-}
+export const stateOf = once(
+  async (source: MemberSource): Promise<MemberState> => (await find(source, 'states', nothing)).state,
+);
 
 /**
  * The live member; null unless it is present.
@@ -54,10 +66,10 @@ export async function liveMember(
 }
 
 /** What the set shows of the member (projection/project.ts), without values of redacted paths; null unless it is present. */
-export async function manifestOf(source: MemberSource): Promise<Readonly<Record<string, unknown>> | null> {
+export const manifestOf = once(async (source: MemberSource): Promise<Readonly<Record<string, unknown>> | null> => {
   const live = await liveMember(source, 'manifests', 'whole');
   return live === null ? null : projectMember(live.whole(), source.member.fields);
-}
+});
 
 async function find(
   { operation, cluster, member, isPast }: MemberSource,
