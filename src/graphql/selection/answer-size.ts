@@ -17,6 +17,7 @@ import {
   type GraphQLOutputType,
   getNamedType,
   isInterfaceType,
+  isIntrospectionType,
   isNonNullType,
   isObjectType,
   isScalarType,
@@ -96,9 +97,9 @@ export function isCounted(type: GraphQLOutputType): boolean {
   return !isNonNullType(type) && isScalarType(getNamedType(type));
 }
 
-/** Lets the fields of the type count. */
+/** Lets the fields of the type count. All schemas share the types of introspection: they stay as they are. */
 export function countFields(type: GraphQLNamedType): void {
-  if (!isObjectType(type) && !isInterfaceType(type)) return;
+  if ((!isObjectType(type) && !isInterfaceType(type)) || isIntrospectionType(type)) return;
   for (const field of Object.values(type.getFields())) if (isCounted(field.type)) countField(field);
 }
 
