@@ -148,6 +148,11 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     return this.#caller;
   }
 
+  /** The caller's name, by which callers take turns. No answer depends on it. */
+  get client(): string {
+    return this.#caller.name;
+  }
+
   /** Has the operation used its caller's rights or credentials? If not, another caller would have got the same. */
   get isPersonal(): boolean {
     return this.#isPersonal;

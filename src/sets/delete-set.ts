@@ -14,11 +14,10 @@
 import { PortolanError } from '../base/errors.ts';
 import type { Operation } from '../operation/operation.ts';
 import { type WriteError, writeError } from '../writes/outcome/write-error.ts';
-import { mostAttempts } from '../writes/plan/plan-one.ts';
 import { requireRepeatable } from '../writes/request/request-id.ts';
 import type { Propagation, WriteIntent } from '../writes/request/write-intent.ts';
 import { inParallel, runWrites } from '../writes/run/run-writes.ts';
-import { type RunContext, unwritten, type WriteItem, writeItem } from '../writes/run/write-item.ts';
+import { type RunContext, unwritten, type WriteItem } from '../writes/run/write-item.ts';
 import type { WriteOptions } from '../writes/run/write-options.ts';
 import { writeSteps } from '../writes/run/write-order.ts';
 import { readLive, uidOf, versionOf } from '../writes/send/send-write.ts';
@@ -34,6 +33,7 @@ import type { RecordKeeper } from './record/record-keeper.ts';
 import { checkSetName } from './record/set-names.ts';
 import type { SetMember, SetRecord } from './record/set-record.ts';
 import { type Check, checkItems, othersRefused, plannedAt, refusedItems } from './steps/check-members.ts';
+import { releaseObject } from './steps/release-object.ts';
 import { SetFollower } from './steps/set-follower.ts';
 import { memberContext, refusalOfOther, type SetWork, setsUnserved, setWork } from './steps/set-work.ts';
 
@@ -163,7 +163,7 @@ async function removalOf(
   return { intent, condition, planned: plannedAt(session.plan?.targets, intent), error: read.error };
 }
 
-/** Takes the marks of the set off the members. Each patch is made from the member as it is, because it replaces the ownerReferences. */
+/** Takes the marks of the set off the members. */
 async function detached(
   context: RunContext,
   record: SetRecord,
@@ -171,21 +171,13 @@ async function detached(
 ): Promise<readonly WriteItem[]> {
   const outcomes = new Array<WriteItem>(checks.length);
   await inParallel([...checks.keys()], async (index) => {
-    const { item } = checks[index] as Check;
-    outcomes[index] = await detach(context, record, item);
+    const { intent, condition } = (checks[index] as Check).item;
+    outcomes[index] = await releaseObject(
+      context,
+      record,
+      intent,
+      (live) => condition?.refusal(live)?.code !== 'SKIPPED',
+    );
   });
   return outcomes;
-}
-
-async function detach(context: RunContext, record: SetRecord, { intent, condition }: SessionItem): Promise<WriteItem> {
-  for (let attempt = 1; ; attempt += 1) {
-    const read = await readLive(context, intent.target);
-    if (read.error !== null) return unwritten(intent, read.error);
-    const { object: live } = read;
-    if (live === null || condition?.refusal(live)?.code === 'SKIPPED') return unwritten(intent);
-    const patch = { verb: 'patch', format: 'MERGE', patch: unmarked(live, record), subresource: null } as const;
-    const held = { ...intent, action: patch, preconditions: { uid: uidOf(live), resourceVersion: versionOf(live) } };
-    const done = await writeItem(context, { intent: held, condition: null, planned: null }, false);
-    if (done.errors[0]?.code !== 'STALE_OBJECT' || attempt === mostAttempts) return done;
-  }
 }

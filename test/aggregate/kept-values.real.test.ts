@@ -348,6 +348,21 @@ describeOn([mainServer], 'values that sets keep', { timeout: 90_000, needs: ['ku
     expect((await json('secret', 'referred')).data).toBeUndefined();
   });
 
+  test('a member without fields that is missing is made again, whether or not it names its namespace', async () => {
+    const bare = ['bare-a', 'bare-b'].map((name, index) => ({
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: index === 0 ? { name } : { name, namespace },
+    }));
+    await kubectl(['apply', '-f', '-'], setOf('bare', bare));
+    for (const { metadata } of bare) await kubectl(['delete', 'serviceaccount', metadata.name]);
+    const states = async () =>
+      (await json('shadow', 'bare')).status.members.map(({ state }: { state: string }) => state);
+    await eventually(async () => expect(await states()).toEqual(['Missing', 'Missing']));
+    await kubectl(['apply', '-f', '-'], setOf('bare', bare));
+    await eventually(async () => expect(await states()).toEqual(['Present', 'Present']));
+  });
+
   test('a set of many Secrets is shown whole, and each of them can be changed', async () => {
     const list = Array.from({ length: 130 }, (_, index) => secret(`many-${String(index).padStart(3, '0')}`));
     await kubectl(['create', '-f', '-'], setOf('many', list));

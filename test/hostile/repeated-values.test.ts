@@ -72,6 +72,32 @@ test.each(selections.slice(3))('prepared and executed answers are the same: %s',
   }
 });
 
+test.each([
+  ['keys of groups', (many: string) => `aggregate { groups(by: ["spec.text"]) { ${many} } }`, 'keys'],
+  ['cursors of groups', (many: string) => `aggregate { groups(by: ["spec.text"]) { ${many} } }`, 'cursor'],
+  ['cursors of edges', (many: string) => `edges { ${many} }`, 'cursor'],
+])('texts that cannot be null: %s', async (_what, place, field) => {
+  const fixture = engineFixture({ maxReadBytes });
+  await fill(fixture);
+  const ordered = '(orderBy: [{ path: "spec.text" }])';
+  const ask = (count: number) =>
+    fixture.query(`{ exampleComFrees${ordered} { totalCount ${place(aliases(count, field))} } }`);
+  expect((await ask(1)).errors).toEqual([]);
+  const often = await ask(150);
+  expect(often.errors.length).toBeGreaterThan(0);
+  for (const { originalError } of often.errors) expect(originalError).toMatchObject({ code: 'QUERY_TOO_COSTLY' });
+  expect(JSON.stringify(often.data ?? null).length).toBeLessThan(maxReadBytes);
+});
+
+test('after the bound, a page tells where it ends', async () => {
+  const fixture = engineFixture({ maxReadBytes });
+  await fill(fixture);
+  const { data } = await fixture.query(
+    `{ exampleComFrees(first: 2) { nodes { ${aliases(150, 'raw')} } pageInfo { hasNextPage endCursor } } }`,
+  );
+  expect(data.exampleComFrees.pageInfo).toEqual({ hasNextPage: true, endCursor: expect.any(String) });
+});
+
 test('several lists of one page repeat its values', async () => {
   const pair = await answerPair({ maxReadBytes: 1_400_000 });
   await fill(pair.fixture);

@@ -345,7 +345,8 @@ test('a change is executed once for all callers of a document without relations,
   const { put, follow, see } = await world();
   see('alice', { [gadgets]: named('g1') });
   const users = ['alice', 'bob', 'carol'];
-  const lists = users.flatMap((user) => [1, 2, 3].flatMap(() => follow(user, document(plain), 2).lists));
+  const object = `${plain} yaml`;
+  const lists = users.flatMap((user) => [1, 2, 3].flatMap(() => follow(user, document(object), 2).lists));
   await synced(lists);
   executions.count = 0;
   for (let change = 1; change <= 5; change += 1) {

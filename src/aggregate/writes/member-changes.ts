@@ -107,7 +107,10 @@ function isReference({ apiVersion: _apiVersion, kind: _kind, metadata, ...rest }
   return Object.keys(rest).length + Object.keys(more).length === 0;
 }
 
-/** Were fields of it applied, so that its entry is no reference? */
+/** Were fields of it applied, so that its entry is no reference? The namespace is a part of a reference. */
 function hasFields({ fields, leaves }: SetMember): boolean {
-  return !leaves && fields !== null && Object.keys(fields).length > 0;
+  if (leaves || fields === null) return false;
+  const { 'f:metadata': metadata, ...rest } = fields;
+  const { 'f:namespace': _namespace, ...more } = recordOf(metadata) ?? {};
+  return Object.keys(rest).length + Object.keys(more).length > 0;
 }

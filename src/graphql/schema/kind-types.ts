@@ -24,6 +24,7 @@ import type { ObjectSource } from '../../reads/lists/object-source.ts';
 import { recordsKey } from '../../sets/record/set-record.ts';
 import type { FilterTypes } from '../filter/filter-types.ts';
 import type { OperationContext } from '../generation/generation.ts';
+import { countedWhole } from '../selection/answer-size.ts';
 import { recordFields } from '../sets/set-fields.ts';
 import type { DefinitionTypes } from '../types/definition-types.ts';
 import type { EnumTypes } from '../types/enum-types.ts';
@@ -125,7 +126,10 @@ export function makeShells(
     name: names.edge,
     description: `One of the ${resource.kind} objects of a list, with its cursor.`,
     fields: () => ({
-      cursor: { type: nonNull(GraphQLString) },
+      cursor: {
+        type: nonNull(GraphQLString),
+        resolve: (edge, _args, context) => countedWhole(context, edge.cursor),
+      },
       node: { type: nonNull(object) },
       via: shared.via,
     }),

@@ -1,14 +1,14 @@
 /**
- * Bounds the characters of an answer. Every nullable field with a scalar counts its value at each place of the answer, because a short
- * document can show one long value many times:
+ * Bounds the characters of an answer. Every field with a scalar counts its value at each place of the answer, because a short document can
+ * show one long value many times:
  *
  *   { configMap(name: "big") { a: raw  b: raw } }     1 MB is read, 2 MB are counted
  *
- * The first value beyond the bound is an error. It and all values after it are null. Non-null fields hold names and other short texts. They
- * are not counted, so that the outcome of a mutation is always shown.
+ * The first value beyond the bound is an error. It and all values after it are null; one that cannot be null is an error too. What a mutation
+ * has done and the cursors of a page are short and are always shown (`uncounted`), and so are the non-null fields of the types of kinds.
  *
- * Invariant: an execution counts at most the characters of its answer as text. So a prepared answer within the bound is one that the executor
- * gives too.
+ * Invariant: without `yaml`, an execution counts at most the characters of its answer as text. So a prepared answer within the bound is one
+ * that the executor gives too.
  */
 import {
   defaultFieldResolver,
@@ -52,7 +52,12 @@ export function countCharacters(context: OperationContext, times: number, value:
   size.characters += times * charactersOf(value, (allowed - size.characters) / times, mostLevels);
   if (size.characters <= allowed) return true;
   size.isRefused = true;
-  throw new PortolanError(
+  throw tooLong(context);
+}
+
+function tooLong({ portolan }: OperationContext): PortolanError {
+  const allowed = mostAnswerCharacters(portolan.source.limits);
+  return new PortolanError(
     'QUERY_TOO_COSTLY',
     `The answer has more than ${allowed} characters, the most that are allowed; this value and all after it are null. Ask for smaller pages (first), fewer fields, or each value once.`,
     { details: { limit: 'characters', allowed } },
@@ -92,7 +97,13 @@ function charactersOf(value: unknown, most: number, levels: number): number {
   return sum;
 }
 
-/** Does a field of this type count? */
+/** As `counted`, for a value that cannot be null. @throws PortolanError QUERY_TOO_COSTLY for each value beyond the bound */
+export function countedWhole<T>(context: OperationContext, value: T): T {
+  if (countCharacters(context, 1, value)) return value;
+  throw tooLong(context);
+}
+
+/** May a field of this type be null, and does it count? */
 export function isCounted(type: GraphQLOutputType): boolean {
   return !isNonNullType(type) && isScalarType(getNamedType(type));
 }
@@ -100,13 +111,23 @@ export function isCounted(type: GraphQLOutputType): boolean {
 /** Lets the fields of the type count. All schemas share the types of introspection: they stay as they are. */
 export function countFields(type: GraphQLNamedType): void {
   if ((!isObjectType(type) && !isInterfaceType(type)) || isIntrospectionType(type)) return;
-  for (const field of Object.values(type.getFields())) if (isCounted(field.type)) countField(field);
+  if (uncounted.test(type.name)) return;
+  for (const field of Object.values(type.getFields())) {
+    if (isCounted(field.type)) countField(field, counted);
+    else if (!type.name.startsWith('Write') && texts.has(getNamedType(field.type).name))
+      countField(field, countedWhole);
+  }
 }
 
-function countField(field: GraphQLField<unknown, OperationContext>): void {
+/** The types that tell what a mutation has done, and PageInfo. Their values of objects, such as `after`, count. */
+const uncounted = /^(Write|WriteTarget|PageInfo)$/;
+/** Scalars of non-null fields that may be long. */
+const texts: ReadonlySet<string> = new Set(['String', 'JSON']);
+
+function countField(field: GraphQLField<unknown, OperationContext>, count: typeof counted): void {
   const { resolve = defaultFieldResolver } = field;
   field.resolve = (source, args, context, info) => {
     const value = resolve(source, args, context, info);
-    return value instanceof Promise ? value.then((found: unknown) => counted(context, found)) : counted(context, value);
+    return value instanceof Promise ? value.then((found: unknown) => count(context, found)) : count(context, value);
   };
 }

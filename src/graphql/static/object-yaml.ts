@@ -1,6 +1,8 @@
 /**
  * The YAML text of an object. It is made once for an object of the answer, in a turn of the event loop of its own where the turn has been
  * long. Making it takes many times as long as JSON, so it counts several times against the bound of the answer.
+ *
+ * It is made at once for an event of a subscription: an event whose execution is over at once is executed for all its subscribers together.
  */
 import { stringify } from 'yaml';
 import { LoopQueue } from '../../base/loop-queue.ts';
@@ -15,11 +17,13 @@ import { countCharacters } from '../selection/answer-size.ts';
 /** How often the characters of an object count when its text is made. */
 const making = 8;
 
-const texts = new WeakMap<ObjectSource, Promise<string | null>>();
+const texts = new WeakMap<ObjectSource, Yaml>();
 const turns = new LoopQueue();
 
+type Yaml = string | null | Promise<string | null>;
+
 /** Null after the bound of the answer. @throws PortolanError QUERY_TOO_COSTLY for a deep object, and at the bound */
-export function yamlOf(source: ObjectSource, context: OperationContext): Promise<string | null> {
+export function yamlOf(source: ObjectSource, context: OperationContext): Yaml {
   const known = texts.get(source);
   if (known !== undefined) return known;
   const made = make(source, context);
@@ -27,11 +31,13 @@ export function yamlOf(source: ObjectSource, context: OperationContext): Promise
   return made;
 }
 
-async function make(source: ObjectSource, context: OperationContext): Promise<string | null> {
+function make(source: ObjectSource, context: OperationContext): Yaml {
   const whole = source.whole();
   requireShallow(whole, mostYamlLevels);
   if (!countCharacters(context, making, whole)) return null;
-  return turns.run(source.operation.caller.name, () => stringify(plain(whole), kubernetesYaml));
+  const text = (): string => stringify(plain(whole), kubernetesYaml);
+  const { client, isDetached } = source.operation;
+  return isDetached ? text() : turns.run(client, text);
 }
 
 /** Exact integers become bigint, which the YAML library can write. */

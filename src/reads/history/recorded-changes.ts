@@ -80,7 +80,7 @@ export class ChangeSource {
     const [before, after] = await Promise.all([this.before(), this.after()]);
     if (before === null || after === null) return null;
     const { operation, kind } = this;
-    return turns.run(operation.caller.name, () => changedPaths(before.row.body, after.row.body, isAbstract(kind)));
+    return turns.run(operation.client, () => changedPaths(before.row.body, after.row.body, isAbstract(kind)));
   }
 
   async #bodies(): Promise<ChangedBodies> {
@@ -95,7 +95,7 @@ export class ChangeSource {
 
   async #objectOf(state: keyof ChangedBodies): Promise<ObjectSource | null> {
     const text = (await this.#bodies())[state];
-    return text === null ? null : turns.run(this.operation.caller.name, () => this.#parsed(text));
+    return text === null ? null : turns.run(this.operation.client, () => this.#parsed(text));
   }
 
   #parsed(text: string): ObjectSource {

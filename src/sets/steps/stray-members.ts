@@ -11,10 +11,12 @@
 
 import { revertItem } from '../../writes/run/revert.ts';
 import { inParallel } from '../../writes/run/run-writes.ts';
-import { type RunContext, type WriteItem, writeItem } from '../../writes/run/write-item.ts';
-import { keyOf, unmarked } from '../members/wanted-members.ts';
+import type { RunContext, WriteItem } from '../../writes/run/write-item.ts';
+import { uidOf } from '../../writes/send/send-write.ts';
+import { keyOf } from '../members/wanted-members.ts';
 import { memberKey } from '../record/set-record.ts';
 import type { HeldRecord, RecordWrites } from './record-writes.ts';
+import { releaseObject } from './release-object.ts';
 
 /** @param held what the apply has written of the record @param outcomes of its members @returns the outcomes as they are then */
 export async function withoutStrays(
@@ -33,7 +35,7 @@ export async function withoutStrays(
     const outcome = outcomes[index] as WriteItem;
     const uid = named.get(keyOf(outcome.intent.target));
     const isNamed = uid !== undefined && (uid === null || uid === outcome.written?.uid);
-    if (isNamed || outcome.written === null || outcome.after === null) return;
+    if (isNamed || outcome.written === null || outcome.after === null || outcome.result === 'REVERTED') return;
     left[index] =
       outcome.result === 'CREATED' ? await revertItem(context, outcome) : await released(context, held, outcome);
     context.told(left[index]);
@@ -41,14 +43,9 @@ export async function withoutStrays(
   return left;
 }
 
-/** The outcome of an object that is no member any more. An object that has changed since, or is gone, is left. */
+/** The outcome of an object that is no member any more. An object that is gone, or another one of its name, is left. */
 async function released(context: RunContext, held: HeldRecord, outcome: WriteItem): Promise<WriteItem> {
-  const patch = unmarked(outcome.after ?? {}, held);
-  const intent = {
-    ...outcome.intent,
-    action: { verb: 'patch', format: 'MERGE', patch, subresource: null } as const,
-    preconditions: outcome.written ?? outcome.intent.preconditions,
-  };
-  const { written } = await writeItem(context, { intent, condition: null, planned: null }, false);
+  const uid = outcome.written?.uid;
+  const { written } = await releaseObject(context, held, outcome.intent, (live) => uidOf(live) === uid);
   return { ...outcome, written: written ?? outcome.written };
 }
