@@ -12,6 +12,7 @@ import DataLoader from 'dataloader';
 import type { Caller, Credentials } from '../access/caller.ts';
 import type { Scopes } from '../access/scope.ts';
 import { codeOf, PortolanError } from '../base/errors.ts';
+import { LoopQueue } from '../base/loop-queue.ts';
 import { noSpan, type Span } from '../base/tracing.ts';
 import type { LiveStart } from '../live/list/live-request.ts';
 import { anyKind } from '../query/plan/hop.ts';
@@ -64,6 +65,8 @@ interface Warning {
   readonly path: ResponsePath;
   readonly message: string;
 }
+
+const turns = new LoopQueue();
 
 /** An answer has at most as many. */
 const mostWarnings = 20;
@@ -146,11 +149,6 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   get caller(): Caller {
     this.#isPersonal = true;
     return this.#caller;
-  }
-
-  /** The caller's name, by which callers take turns. No answer depends on it. */
-  get client(): string {
-    return this.#caller.name;
   }
 
   /** Has the operation used its caller's rights or credentials? If not, another caller would have got the same. */
@@ -289,6 +287,14 @@ export class Operation<G extends ServedKinds = ServedKinds> {
       const options = keyOf === undefined ? {} : { cacheKeyFn: keyOf };
       return new DataLoader<K, V, unknown>((keys) => this.read((lease, view) => read(lease, view, keys)), options);
     });
+  }
+
+  /**
+   * Does a piece of long work, in a turn of the event loop that is not long yet. Callers take turns. For an event of a subscription it is done
+   * at once: an event whose execution is over at once is executed for all its subscribers together.
+   */
+  inTurn<T>(piece: () => T): T | Promise<Awaited<T>> {
+    return this.isDetached ? piece() : turns.run(this.#caller.name, piece);
   }
 
   /** The part with this name, which reads nothing of a snapshot. The operation and its repeats make it once. */

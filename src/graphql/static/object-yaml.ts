@@ -1,11 +1,8 @@
 /**
- * The YAML text of an object. It is made once for an object of the answer, in a turn of the event loop of its own where the turn has been
- * long. Making it takes many times as long as JSON, so it counts several times against the bound of the answer.
- *
- * It is made at once for an event of a subscription: an event whose execution is over at once is executed for all its subscribers together.
+ * The YAML text of an object. It is made once for an object of the answer. Making it takes many times as long as JSON, so it counts several
+ * times against the bound of the answer.
  */
 import { stringify } from 'yaml';
-import { LoopQueue } from '../../base/loop-queue.ts';
 import { kubernetesYaml } from '../../base/text/kubernetes-yaml.ts';
 import { mostYamlLevels, requireShallow } from '../../catalog/tree/nesting.ts';
 import { recordOf } from '../../catalog/values/displayed-value.ts';
@@ -18,7 +15,6 @@ import { countCharacters } from '../selection/answer-size.ts';
 const making = 8;
 
 const texts = new WeakMap<ObjectSource, Yaml>();
-const turns = new LoopQueue();
 
 type Yaml = string | null | Promise<string | null>;
 
@@ -35,9 +31,7 @@ function make(source: ObjectSource, context: OperationContext): Yaml {
   const whole = source.whole();
   requireShallow(whole, mostYamlLevels);
   if (!countCharacters(context, making, whole)) return null;
-  const text = (): string => stringify(plain(whole), kubernetesYaml);
-  const { client, isDetached } = source.operation;
-  return isDetached ? text() : turns.run(client, text);
+  return source.operation.inTurn(() => stringify(plain(whole), kubernetesYaml));
 }
 
 /** Exact integers become bigint, which the YAML library can write. */

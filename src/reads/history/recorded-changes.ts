@@ -9,7 +9,6 @@
  */
 import { partIn, type Scope } from '../../access/scope.ts';
 import { PortolanError } from '../../base/errors.ts';
-import { LoopQueue } from '../../base/loop-queue.ts';
 import { isAbstract } from '../../catalog/groups/api-group.ts';
 import { healthOf } from '../../catalog/health/health.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
@@ -33,9 +32,6 @@ import { readTime } from '../paths/leaf-conditions.ts';
 
 /** Changes on a page of a history when the caller gives no number. */
 export const defaultHistory = 20;
-
-/** A body may be long: each one is parsed in a turn of its own where the turn has been long. */
-const turns = new LoopQueue();
 
 /** A change of an object, as the parent of resolvers. */
 export class ChangeSource {
@@ -80,7 +76,7 @@ export class ChangeSource {
     const [before, after] = await Promise.all([this.before(), this.after()]);
     if (before === null || after === null) return null;
     const { operation, kind } = this;
-    return turns.run(operation.client, () => changedPaths(before.row.body, after.row.body, isAbstract(kind)));
+    return operation.inTurn(() => changedPaths(before.row.body, after.row.body, isAbstract(kind)));
   }
 
   async #bodies(): Promise<ChangedBodies> {
@@ -95,7 +91,7 @@ export class ChangeSource {
 
   async #objectOf(state: keyof ChangedBodies): Promise<ObjectSource | null> {
     const text = (await this.#bodies())[state];
-    return text === null ? null : turns.run(this.operation.client, () => this.#parsed(text));
+    return text === null ? null : this.operation.inTurn(() => this.#parsed(text));
   }
 
   #parsed(text: string): ObjectSource {
