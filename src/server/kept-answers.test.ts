@@ -5,6 +5,7 @@ import { type AnswerPair, type Asking, answerPair, type PairOptions } from '../.
 import { made } from '../../test/kit/engine-fixture.ts';
 import { ask } from '../../test/kit/graphql-client.ts';
 import { gadget, gadgets, widget, widgets } from '../../test/kit/graphql-world.ts';
+import { serveFixture } from '../../test/kit/served-fixture.ts';
 import { userOf } from '../../test/kit/user.ts';
 import { localUser } from '../access/caller.ts';
 import { fixedRights, seesEverything } from '../access/rights.ts';
@@ -361,18 +362,11 @@ describe('the admission', () => {
     const refuse = async (): Promise<never> => {
       throw new PortolanError('TIMEOUT', 'too long');
     };
-    const server = await startServer({
-      host: '127.0.0.1',
-      port: 0,
-      source: fixture.engine.source,
+    const server = await serveFixture(fixture, {
       pages: { pagesNow: () => null, pages: refuse },
       authenticate: () => ({ ...localUser, name: 'dev', user: userOf('dev') }),
       callerBounds: { requests: 10, costPerMinute, subscriptions: 1, connections: 1, logs: 1, logBytes: 1e9 },
-      readiness: () => ({ ready: true }),
-      tabs: [],
-      log: silentLogger,
     });
-    onTestFinished(() => server.close());
     expect((await ask(server.url, query)).errors).toBeUndefined();
   });
 

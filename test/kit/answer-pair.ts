@@ -5,14 +5,14 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { expect, onTestFinished } from 'vitest';
-import { silentLogger } from '../../src/base/log.ts';
+import { expect } from 'vitest';
 import { KeptAnswers } from '../../src/operation/answers/kept-answers.ts';
 import type { Metrics } from '../../src/server/health/metrics.ts';
-import { type RunningServer, startServer } from '../../src/server/http-server.ts';
+import type { RunningServer } from '../../src/server/http-server.ts';
 import type { PageReader } from '../../src/store/types/page-reader.ts';
 import { type EngineFixture, engineFixture, type FixtureOptions } from './engine-fixture.ts';
 import type { RandomQuery } from './random-query.ts';
+import { serveFixture } from './served-fixture.ts';
 
 export interface Reply {
   readonly status: number;
@@ -60,18 +60,9 @@ export async function answerPair({ before, metrics, ...options }: PairOptions = 
       return read;
     },
   };
-  const common = {
-    host: '127.0.0.1',
-    port: 0,
-    source: fixture.engine.source,
-    readiness: () => ({ ready: true }),
-    tabs: [],
-    log: silentLogger,
-  };
-  const server = await startServer({ ...common, pages, ...(metrics === undefined ? {} : { metrics }) });
-  const { source } = fixture.engine;
-  const plain = await startServer({ ...common, source: { ...source, answers: new KeptAnswers(null) } });
-  onTestFinished(async () => void (await Promise.all([server.close(), plain.close()])));
+  const server = await serveFixture(fixture, { pages, ...(metrics === undefined ? {} : { metrics }) });
+  const { engine } = fixture;
+  const plain = await serveFixture({ engine }, { source: { ...engine.source, answers: new KeptAnswers(null) } });
   return {
     fixture,
     server,

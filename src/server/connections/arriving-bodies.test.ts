@@ -1,37 +1,32 @@
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { engineFixture, made } from '../../../test/kit/engine-fixture.ts';
+import { type EngineFixture, engineFixture, made } from '../../../test/kit/engine-fixture.ts';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { widget, widgets } from '../../../test/kit/graphql-world.ts';
+import { serveFixture } from '../../../test/kit/served-fixture.ts';
 import { userOf } from '../../../test/kit/user.ts';
 import { localUser } from '../../access/caller.ts';
-import { silentLogger } from '../../base/log.ts';
-import { type RunningServer, startServer } from '../http-server.ts';
+import type { RunningServer } from '../http-server.ts';
 
 const query = '{ exampleComWidgets { nodes { metadata { name } } } }';
 const body = JSON.stringify({ query });
 
-/** Callers are named by the header `x-name`; without it they have no user. */
-async function world(): Promise<RunningServer> {
+async function filled(): Promise<EngineFixture> {
   const fixture = engineFixture();
   await fixture.declare(widget());
   await fixture.sync(widgets, [made({ name: 'a' })]);
-  const server = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    source: fixture.engine.source,
-    pages: fixture.pages,
+  return fixture;
+}
+
+/** Callers are named by the header `x-name`; without it they have no user. */
+async function world(): Promise<RunningServer> {
+  return serveFixture(await filled(), {
     bodyBounds: { perCaller: 4 * 1024 * 1024, inAll: 8 * 1024 * 1024 },
     authenticate: ({ header }) => {
       const name = header('x-name');
       return name === undefined ? localUser : { ...localUser, name, user: userOf(name) };
     },
-    readiness: () => ({ ready: true }),
-    tabs: [],
-    log: silentLogger,
   });
-  onTestFinished(() => server.close());
-  return server;
 }
 
 /** Sockets that send less of a body than they have declared. @param declared a header line */
@@ -87,13 +82,8 @@ test('all callers together, and those without a user, have a bound too', async (
 test('a body that has come whole is not ended, however long its answer takes', async () => {
   const held = Promise.withResolvers<void>();
   let arrived = 0;
-  const fixture = engineFixture();
-  await fixture.declare(widget());
-  await fixture.sync(widgets, [made({ name: 'a' })]);
-  const slow = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    source: fixture.engine.source,
+  const fixture = await filled();
+  const slow = await serveFixture(fixture, {
     pages: {
       pagesNow: () => null,
       pages: async (...given) => {
@@ -103,11 +93,7 @@ test('a body that has come whole is not ended, however long its answer takes', a
       },
     },
     bodyBounds: { perCaller: 40 * 1024, inAll: 80 * 1024 },
-    readiness: () => ({ ready: true }),
-    tabs: [],
-    log: silentLogger,
   });
-  onTestFinished(() => slow.close());
   const asked = Array.from({ length: 10 }, () =>
     fetch(slow.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body }),
   );

@@ -5,13 +5,14 @@ import { type AnswerPair, type Asking, answerPair } from '../../../test/kit/answ
 import { made } from '../../../test/kit/engine-fixture.ts';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { gadget, widget, widgetProperties, widgets } from '../../../test/kit/graphql-world.ts';
+import { serveFixture } from '../../../test/kit/served-fixture.ts';
 import { localUser } from '../../access/caller.ts';
 import { systemClock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
 import type { PageReader } from '../../store/types/page-reader.ts';
 import { createMetrics } from '../health/metrics.ts';
-import { type RunningServer, startServer } from '../http-server.ts';
+import type { RunningServer } from '../http-server.ts';
 
 const query =
   '{ exampleComWidgets(first: 2) { pageInfo { hasNextPage endCursor } nodes { id metadata { name } spec { name } } } }';
@@ -283,21 +284,13 @@ async function waiting({
 } = {}): Promise<RunningServer> {
   const { fixture } = await three();
   const read = fixture.pages.pagesNow.bind(fixture.pages);
-  const server = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    source: fixture.engine.source,
+  return serveFixture(fixture, {
     pages: { pages: fixture.pages.pages.bind(fixture.pages), pagesNow: pagesNow?.(read) ?? read },
     authenticate: () => {
       arrived();
       return known().then(() => localUser);
     },
-    readiness: () => ({ ready: true }),
-    tabs: [],
-    log: silentLogger,
   });
-  onTestFinished(() => server.close());
-  return server;
 }
 
 const turns = async (count: number): Promise<void> => {

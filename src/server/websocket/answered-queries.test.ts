@@ -7,10 +7,10 @@ import { made } from '../../../test/kit/engine-fixture.ts';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { widget, widgets } from '../../../test/kit/graphql-world.ts';
 import { recordedLogger } from '../../../test/kit/recorded-logger.ts';
+import { serveFixture } from '../../../test/kit/served-fixture.ts';
 import { userOf } from '../../../test/kit/user.ts';
 import { localUser } from '../../access/caller.ts';
-import { silentLogger } from '../../base/log.ts';
-import { type RunningServer, startServer } from '../http-server.ts';
+import type { RunningServer } from '../http-server.ts';
 
 const named =
   'query Named($first: Int, $name: String) { exampleComWidgets(first: $first, filter: { metadata: { name: { ne: $name } } }) { nodes { id metadata { name } } } }';
@@ -75,15 +75,7 @@ test.each([
   ['that only the executor answers', { query: '{ exampleComWidgets { aggregate { count } } }' }],
 ])('a query %s has the messages of the executor, each time', async (_what, payload) => {
   const { fixture, server, pages } = await world();
-  const plain = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    source: fixture.engine.source,
-    readiness: () => ({ ready: true }),
-    tabs: [],
-    log: silentLogger,
-  });
-  onTestFinished(() => plain.close());
+  const plain = await serveFixture({ engine: fixture.engine });
   const [mine, executors] = await Promise.all([connected(server), connected(plain)]);
   for (let time = 0; time < 3; time += 1) {
     expect(await mine.whole('1', payload)).toEqual(await executors.whole('1', payload));
@@ -124,18 +116,11 @@ test('a query that its client ends before its answer is not in flight any more',
       return fixture.pages.pages(...given);
     },
   };
-  const server = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    source: fixture.engine.source,
+  const server = await serveFixture(fixture, {
     pages,
     authenticate: () => ({ ...localUser, name: 'dev', user: userOf('dev') }),
     callerBounds: { requests: 2, costPerMinute: 1e9, subscriptions: 1, connections: 1, logs: 1, logBytes: 1e9 },
-    readiness: () => ({ ready: true }),
-    tabs: [],
-    log: silentLogger,
   });
-  onTestFinished(() => server.close());
   const { send, whole } = await connected(server);
   const payload = { query: named, variables: { name: 'x' } };
   for (const id of ['1', '2']) {
@@ -193,16 +178,7 @@ test('a client that leaves before its answer is no defect', async () => {
       );
     },
   };
-  const server = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    source: fixture.engine.source,
-    pages,
-    readiness: () => ({ ready: true }),
-    tabs: [],
-    log: logger,
-  });
-  onTestFinished(() => server.close());
+  const server = await serveFixture(fixture, { pages, log: logger });
   const { send, end } = await connected(server);
   send({ id: '1', type: 'subscribe', payload: { query: named, variables: { name: 'x' } } });
   const signal = await asked.promise;
