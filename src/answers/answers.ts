@@ -1,6 +1,9 @@
 /**
- * Answers queries without the executor, for every entry point: HTTP (src/server/plugins/answers-plugin.ts), WebSockets and event streams
- * (src/server/websocket/operations-protocol.ts), and the runs of live queries (src/server/plugins/prepared-run.ts).
+ * Answers queries without the executor. Every entry point asks here:
+ *
+ *   HTTP                          src/server/plugins/answers-plugin.ts
+ *   WebSockets, event streams     src/server/websocket/operations-protocol.ts
+ *   runs of live queries          src/server/plugins/prepared-run.ts
  *
  *   what a request says -> question -> the first of these that there is:
  *

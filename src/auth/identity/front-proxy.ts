@@ -7,9 +7,10 @@
  *   X-Remote-Group: admins
  *   X-Remote-Extra-Example.com%2fScopes: read     extra { "example.com/scopes": ["read"] }
  *
- * Source: the request header authenticator of Kubernetes (k8s.io/apiserver/pkg/authentication/request/headerrequest), and the group adder
- * beside it: a user whom the proxy has not authenticated is no member of system:authenticated. Without the certificate, these headers are
- * refused: anybody could send them. Names are UTF-8, and empty ones are refused. A value of extra may be empty.
+ * A user whom the proxy has not authenticated is no member of system:authenticated. Without the certificate, these headers are refused:
+ * anybody could send them. Names are UTF-8, and empty ones are refused. A value of extra may be empty.
+ *
+ * Source: k8s.io/apiserver/pkg/authentication/request/headerrequest, and the group adder of Kubernetes.
  */
 import type { Caller, ClientCertificate, Credentials, Extra, UserInfo } from '../../access/caller.ts';
 import { PortolanError } from '../../base/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * The user that a request names in its headers of impersonation. The API server must know the caller with all that it knew at the
- * authentication, or less could be refused to the caller than before: what headers cannot carry exactly is refused, never left out.
+ * The user that a request names in its headers of impersonation. The API server must get all that the authentication knew of the caller.
+ * Without a part of it, it might refuse less. So what headers cannot carry exactly is refused, never left out.
  *
  *                        constrained (KEP-5284)                      classic
  *   a service account    its name alone                              name, uid, extra

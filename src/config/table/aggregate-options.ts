@@ -6,7 +6,7 @@ import { apiGroup, apiVersion, flag, names, serviceName, text, whole } from './o
 export const aggregateOptions = {
   aggregate: {
     key: 'aggregate',
-    help: 'Serve the kind ShadowResource to kube-apiserver as an aggregated API server, on a port of its own. rbac prints its rights too. doctor looks at all that it needs, also if there is no APIService.',
+    help: 'Serve the kind ShadowResource to kube-apiserver as an aggregated API server. It has a port of its own. rbac prints its rights too. doctor looks at what it needs, also without an APIService.',
     commands: [...granted, 'doctor'],
     schema: flag.default(false),
   },

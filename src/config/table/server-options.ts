@@ -51,7 +51,7 @@ export const serverOptions = {
   authorizationMode: {
     key: 'authorizationMode',
     value: 'mode',
-    help: 'Who decides what callers may read. auto: roles and bindings, and reviews by the API server for the rest; rbac: only roles and bindings; review: only reviews.',
+    help: 'Who decides what callers may read. rbac: roles and bindings. review: reviews by the API server. auto: roles and bindings first, then reviews.',
     commands: granted,
     schema: z.enum(['auto', 'rbac', 'review'], { error: 'must be auto, rbac or review' }).default('auto'),
   },
@@ -106,7 +106,7 @@ export const serverOptions = {
   impersonate: {
     key: 'impersonate',
     value: 'mode',
-    help: "How requests are sent for callers without a credential for the API server: with that of the gateway and the caller's name. constrained: by the rights of Kubernetes 1.36; classic: by the verb impersonate; off: not at all. portolan rbac prints the rights.",
+    help: 'May the gateway send requests in the name of callers who have no credential for the API server? constrained: by the rights of Kubernetes 1.36. classic: by the verb impersonate. off: no. portolan rbac prints the rights.',
     commands: [...granted, 'doctor'],
     schema: z.enum(['off', 'constrained', 'classic'], { error: 'must be off, constrained or classic' }).default('off'),
   },
