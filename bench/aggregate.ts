@@ -90,7 +90,7 @@ export async function run([count = '50000']: readonly string[]): Promise<void> {
         await reader.lease(async (lease) => {
           const view = await readView(lease, unrestricted);
           const began = process.cpuUsage();
-          await aggregateKinds(lease, view, plan, new ScanBudget(Number.POSITIVE_INFINITY));
+          await aggregateKinds([{ lease, view }], plan, new ScanBudget(Number.POSITIVE_INFINITY));
           const { user, system } = process.cpuUsage(began);
           times.push((user + system) / 1000);
         });

@@ -11,7 +11,7 @@ import type { Row, Statement } from '../store/types/statement.ts';
 import type { Caller } from './caller.ts';
 import type { RequestAttributes, ResourceAttributes } from './policy-rule.ts';
 import type { BindingObject, Subject } from './rbac-objects.ts';
-import { type Scopes, unrestricted } from './scope.ts';
+import { type Scopes, scopesOfCells, unrestricted } from './scope.ts';
 
 /** A place in the change log: the epoch of the store file and a sequence number. */
 export interface LogPlace {
@@ -54,6 +54,26 @@ export interface CallerRights {
 
 export function rightsOf(rights: Rights, caller: Caller): CallerRights {
   return { at: (lease) => rights.at(lease, caller), after: (place) => rights.after(place, caller) };
+}
+
+/**
+ * The rights in all cells. The scopes of reads are those of a cell, so only the rights of the cells have them.
+ * @param cellOf the rights of the cell that has the cluster
+ */
+export function rightsOfCells(cells: readonly Rights[], cellOf: (cluster: string) => Rights): Rights {
+  const ofOneCell = (): never => {
+    throw new Error('invariant broken: the rights of a cell know its scopes');
+  };
+  return {
+    now: (caller) => scopesOfCells(cells.map((rights) => rights.now(caller))),
+    at: ofOneCell,
+    after: ofOneCell,
+    statement: null,
+    isCurrent: ofOneCell,
+    pending: ofOneCell,
+    allows: (caller, cluster, request) => cellOf(cluster).allows(caller, cluster, request),
+    whoCan: (cluster, request) => cellOf(cluster).whoCan(cluster, request),
+  };
 }
 
 /** Rights that never change. */

@@ -64,6 +64,18 @@ export const noScopes: Scopes = Object.freeze({ id: 'none', of: () => noRows });
 /** Every row of every kind is visible. */
 export const unrestricted: Scopes = Object.freeze({ id: 'all', of: () => allRows });
 
+/** The scopes in several cells, as one id: what each cell shows is in the scopes of the cell. Null if those of a cell are not known. */
+export function scopesOfCells(cells: readonly (Scopes | null)[]): Scopes | null {
+  const known = cells.filter((scopes) => scopes !== null);
+  if (known.length < cells.length) return null;
+  return {
+    id: JSON.stringify(known.map(({ id }) => id)),
+    of: () => {
+      throw new Error('invariant broken: the scopes of a cell say which of its rows are visible');
+    },
+  };
+}
+
 /** The parts of a row's identity that decide whether it is visible. */
 export interface RowIdentity {
   readonly cluster: string;

@@ -20,7 +20,7 @@ import { LoopQueue } from '../base/loop-queue.ts';
 import { noSpan, type Span, within } from '../base/tracing.ts';
 import { beginOperation, type Operation } from '../operation/operation.ts';
 import type { OperationSource } from '../operation/operation-source.ts';
-import type { PlanShape } from '../operation/operation-trace.ts';
+import type { PlanShape } from '../operation/parts/operation-trace.ts';
 import { mostRepeats } from '../operation/require-visible.ts';
 import type { ServedKinds } from '../operation/served-kinds.ts';
 import type { Awaited } from '../query/plan/not-ready.ts';

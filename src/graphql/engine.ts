@@ -6,10 +6,11 @@
  */
 
 import { type NamedPart, withAbstractKinds } from '../access/abstract-rights.ts';
-import { type Rights, seesEverything } from '../access/rights.ts';
+import { type Rights, rightsOfCells, seesEverything } from '../access/rights.ts';
 import type { Clock } from '../base/clock.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
+import { must } from '../base/must.ts';
 import { splitMemberCluster } from '../catalog/abstract/abstract-kind.ts';
 import { isAbstract } from '../catalog/groups/api-group.ts';
 import { searchPaths } from '../catalog/paths/search-text.ts';
@@ -17,13 +18,15 @@ import type { CatalogKind } from '../catalog/resources/catalog.ts';
 import { ChangeFeed } from '../live/feed/change-feed.ts';
 import { LiveQueries } from '../live/query/live-queries.ts';
 import { watchedChanges } from '../live/query/watched-changes.ts';
+import { CommitSignals } from '../live/signals/commit-signals.ts';
 import { KeptAnswers } from '../operation/answers/kept-answers.ts';
 import { Staleness } from '../operation/answers/staleness.ts';
-import { IndexAdvisor } from '../operation/index-advisor.ts';
 import type { Diagnosis } from '../operation/operation-source.ts';
-import { SlowQueries } from '../operation/slow-queries.ts';
+import { IndexAdvisor } from '../operation/parts/index-advisor.ts';
+import { SlowQueries } from '../operation/parts/slow-queries.ts';
 import { SyncWatch } from '../operation/sync-watch.ts';
 import { KeptCounts } from '../query/read/kept-counts.ts';
+import { readiness } from '../query/read/readiness.ts';
 import type { CommittedChanges } from '../store/types/change.ts';
 import type { PathUse } from '../store/types/kind-layout.ts';
 import type { Reader } from '../store/types/lease.ts';
@@ -39,8 +42,8 @@ export interface Engine {
    * time of the call is published. Calls during a run share the next run.
    */
   refreshCatalog(): Promise<void>;
-  /** Signals a commit of these changes. Without an argument, any kind may have changed. */
-  wake(committed?: CommittedChanges): void;
+  /** Signals a commit of these changes in a cell; default: the first one. Without changes, any kind may have changed. */
+  wake(committed?: CommittedChanges, cell?: number): void;
   /** Makes every subscription look at its state again: the rights of some caller may have changed. */
   interrupt(): void;
   /** No generation is built after it. Call it before the store closes; operations in flight may go on. */
@@ -48,8 +51,23 @@ export interface Engine {
   close(): void;
 }
 
+/** What reads one cell. */
+interface EngineCell {
+  readonly reader: Reader;
+  /** Reads short pages at once. */
+  readonly pages?: PageReader;
+  /** The rows of its clusters that callers may see; without it every caller sees everything. */
+  readonly rights?: Rights;
+}
+
 export interface EngineOptions {
   readonly reader: Reader;
+  /** Several cells, each a store of whole clusters. `reader`, `pages` and `rights` of the options are those of one store. */
+  readonly cells?: {
+    readonly parts: readonly EngineCell[];
+    /** The index of the cell that has a cluster; undefined for none. */
+    cellOf(cluster: string): number | undefined;
+  };
   readonly log: Logger;
   readonly clock: Clock;
   /** Is it the name of a cluster that is configured or registered? Without it, only clusters that serve a kind are known. */
@@ -129,7 +147,6 @@ export function createEngine(options: EngineOptions): Engine {
     searchPaths: searched = [],
     promote,
     diagnosis = {},
-    rights: given = seesEverything,
     upstream = () => Promise.reject(new PortolanError('FORBIDDEN', 'This gateway sends no requests as its callers.')),
     logs = unboundedLogs,
     openApiClient = upstream,
@@ -137,19 +154,23 @@ export function createEngine(options: EngineOptions): Engine {
     writes = null,
     staleness = new Staleness(clock),
   } = options;
-  const feed = new ChangeFeed(reader, log, { pages: options.pages ?? null });
+  const parts = cellsOf(options);
+  const feeds = parts.map((part) => new ChangeFeed(part.reader, log, { pages: part.pages ?? null }));
+  const feed = must(feeds[0], 'a store has a cell');
+  const commits = parts.length === 1 ? feed : new CommitSignals();
   const liveQueries = new LiveQueries({
     changes: watchedChanges(feed),
-    reader,
+    readers: parts.map((part) => part.reader),
     runs: options.liveRuns ?? 2,
     monotonic: () => clock.monotonic(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
   });
   const interrupt = (): void => {
-    feed.interrupt();
+    for (const each of feeds) each.interrupt();
     liveQueries.interrupt();
   };
-  const schema = new SchemaRefresh({ reader, log, clock, typePrefix: options.typePrefix ?? '', published: interrupt });
+  const readers = parts.map((part) => part.reader);
+  const schema = new SchemaRefresh({ readers, log, clock, typePrefix: options.typePrefix ?? '', published: interrupt });
 
   const limits = limitsOf(options);
   const generation = (): Generation => {
@@ -159,9 +180,16 @@ export function createEngine(options: EngineOptions): Engine {
       'The schema is not known yet, because no cluster has been reached; try again in a moment.',
     );
   };
-  const rights = withAbstractKinds(given, (key) => abstractParts(schema.current?.kind(key)));
+  const rightsOf = ({ rights = seesEverything }: EngineCell): Rights =>
+    withAbstractKinds(rights, (key) => abstractParts(schema.current?.kind(key)));
+  const rightsIn = parts.map(rightsOf);
+  const cellOf = (cluster: string): number | undefined => options.cells?.cellOf(clusterOfPart(cluster));
+  const rights =
+    parts.length === 1
+      ? must(rightsIn[0], 'a store has a cell')
+      : rightsOfCells(rightsIn, (cluster) => must(rightsIn[cellOf(cluster) ?? 0], 'the rights of a cell'));
   const answers =
-    options.pages === undefined
+    options.pages === undefined || parts.length > 1
       ? null
       : {
           pages: options.pages,
@@ -177,6 +205,7 @@ export function createEngine(options: EngineOptions): Engine {
     isConfigured: options.isConfigured ?? (() => false),
     reader,
     feed,
+    commits,
     liveQueries,
     log,
     rights,
@@ -187,7 +216,10 @@ export function createEngine(options: EngineOptions): Engine {
     writes,
     limits,
     searchPaths: searchPaths(searched),
-    syncWatch: new SyncWatch(reader, feed),
+    syncWatch: new SyncWatch(async (keys) => {
+      const found = await Promise.all(readers.map((each) => each.lease((lease) => readiness(lease, keys))));
+      return found.flat();
+    }, commits),
     counts: new KeptCounts(),
     staleness,
     answers: new KeptAnswers(answers),
@@ -207,19 +239,64 @@ export function createEngine(options: EngineOptions): Engine {
   };
 
   return {
-    source,
+    source: parts.length === 1 ? source : withCells(source, { parts, feeds, rights: rightsIn, cellOf }),
     refreshCatalog: () => schema.refresh(),
-    wake(committed) {
-      feed.wake(committed);
-      liveQueries.wake(committed);
+    wake(committed, cell = 0) {
+      feeds[cell]?.wake(committed);
+      if (commits instanceof CommitSignals) commits.notify();
+      liveQueries.wake(committed, cell);
     },
     interrupt,
     stopRefreshing: () => schema.close(),
     close() {
       schema.close();
-      feed.close();
+      for (const each of feeds) each.close();
+      if (commits instanceof CommitSignals) commits.close();
     },
   };
+}
+
+function cellsOf({ cells, reader, pages, rights }: EngineOptions): readonly EngineCell[] {
+  return (
+    cells?.parts ?? [{ reader, ...(pages === undefined ? {} : { pages }), ...(rights === undefined ? {} : { rights }) }]
+  );
+}
+
+/** The cluster itself, or that of a member of an abstract kind. */
+function clusterOfPart(part: string): string {
+  return part.includes('/') ? splitMemberCluster(part).cluster : part;
+}
+
+interface CellParts {
+  readonly parts: readonly EngineCell[];
+  readonly feeds: readonly ChangeFeed[];
+  readonly rights: readonly Rights[];
+  readonly cellOf: (cluster: string) => number | undefined;
+}
+
+/** The source of a gateway with several cells. Those of the cells have all that it has, and what reads the cell. */
+function withCells(source: GraphQLSource, { parts, feeds, rights, cellOf }: CellParts): GraphQLSource {
+  const whole: GraphQLSource = Object.create(source, {
+    feed: { get: ofOneCell },
+    reader: { get: ofOneCell },
+    counts: { get: ofOneCell },
+    cellOf: { value: cellOf },
+  });
+  const cells = parts.map(
+    ({ reader }, index): GraphQLSource =>
+      Object.create(source, {
+        reader: { value: reader },
+        feed: { value: feeds[index] },
+        rights: { value: rights[index] },
+        counts: { value: new KeptCounts() },
+        cell: { value: { index, count: parts.length } },
+      }),
+  );
+  return Object.defineProperty(whole, 'cells', { value: cells });
+}
+
+function ofOneCell(): never {
+  throw new Error('invariant broken: what reads one cell is asked for all of them');
 }
 
 const partsOf = new WeakMap<CatalogKind, readonly NamedPart[]>();

@@ -141,13 +141,13 @@ export class FollowedLogs {
    */
   async *messages(signal: AbortSignal, check: () => void): AsyncGenerator<LogMessage, void, undefined> {
     const { source, caller } = this.#operation;
-    const { feed } = source;
+    const { commits } = source;
     let sentAt = Number.NEGATIVE_INFINITY;
-    while (!signal.aborted && !feed.closed && !this.#closed) {
+    while (!signal.aborted && !commits.closed && !this.#closed) {
       if (this.#failure !== null) throw this.#failure;
       requireValid(caller, source.now());
       check();
-      const { wakes } = feed;
+      const { wakes } = commits;
       if (!(await this.#lookIfDue(wakes))) {
         await this.#wait(times.betweenLooks, signal);
         continue;
@@ -155,7 +155,7 @@ export class FollowedLogs {
       const pause = sentAt + times.betweenMessages - source.monotonic();
       if (pause > 0 && this.#notices.length === 0 && this.#merge.weight < busyWeight) {
         await this.#sleep(pause, signal);
-        if (feed.wakes !== wakes || signal.aborted) continue;
+        if (commits.wakes !== wakes || signal.aborted) continue;
       }
       const lines: LogLine[] = [];
       const wait = this.#merge.take(lines, mostLines);
@@ -181,7 +181,7 @@ export class FollowedLogs {
   /** Milliseconds until the next look for Pods: at once after a commit, but never more than its share of the time. */
   #untilLook(wakes: number): number {
     const { source } = this.#operation;
-    const isNew = this.#podsAt !== wakes || source.feed.wakes !== wakes;
+    const isNew = this.#podsAt !== wakes || source.commits.wakes !== wakes;
     const due = untilNextLook(this.#lookMs, isNew);
     return Math.max(1, due - (source.monotonic() - this.#lookedAt));
   }
@@ -194,10 +194,10 @@ export class FollowedLogs {
 
   /** Resolves when lines, notices or a commit come, or after these milliseconds. */
   async #wait(ms: number, signal: AbortSignal): Promise<void> {
-    const { feed } = this.#operation.source;
+    const { commits } = this.#operation.source;
     const ends = new AbortController();
     const both = AbortSignal.any([signal, ends.signal]);
-    const commit = feed.wakes === this.#podsAt ? [feed.changed(this.#podsAt, both)] : [];
+    const commit = commits.wakes === this.#podsAt ? [commits.changed(this.#podsAt, both)] : [];
     await Promise.race([this.#merge.more, ...commit, this.#sleep(ms, both)]);
     ends.abort(over);
   }
@@ -241,15 +241,15 @@ export class FollowedLogs {
   /** @param isWhole looks for Pods too. Otherwise only at the rights to those that are followed. */
   async #look(isWhole = true): Promise<void> {
     const { source } = this.#operation;
-    const { wakes } = source.feed;
+    const { wakes } = source.commits;
     const began = source.monotonic();
     const operation = this.#operation.detached();
-    const found = await operation.read(async (lease, view) => ({
-      scope: view.scopeOf(podKey, 'get'),
-      ...(isWhole ? await selectedPods(operation, lease, view, this.#source) : { pods: null, cost: 1 }),
+    const found = await operation.readCells(async (cells) => ({
+      scopeIn: (cluster: string) => operation.viewIn(cells, cluster).scopeOf(podKey, 'get'),
+      ...(isWhole ? await selectedPods(operation, cells, this.#source) : { pods: null, cost: 1 }),
     }));
     source.logs.charge(operation.caller, found.cost);
-    const allows = this.#allowed(operation, found.scope);
+    const allows = this.#allowed(operation, found.scopeIn);
     await this.#closeForbidden(allows);
     if (found.pods !== null) {
       await this.#update(found.pods, allows);
@@ -273,7 +273,7 @@ export class FollowedLogs {
   }
 
   /** May the caller get the log of a Pod? Asked once for each Pod of a look. */
-  #allowed({ source, caller }: Operation, scope: Scope): (pod: Followed['pod']) => Promise<boolean> {
+  #allowed({ source, caller }: Operation, scopeIn: (of: string) => Scope): (pod: Followed['pod']) => Promise<boolean> {
     const known = new Map<string, Promise<boolean>>();
     const ask = (cluster: string, namespace: string, name: string): Promise<boolean> => {
       const key = JSON.stringify([cluster, namespace, name]);
@@ -283,7 +283,7 @@ export class FollowedLogs {
       return answer;
     };
     return async ({ cluster, namespace, name }) => {
-      if (!isVisible(scope, { cluster, namespace, name })) return false;
+      if (!isVisible(scopeIn(cluster), { cluster, namespace, name })) return false;
       if (caller.user === null) return true;
       return (await ask(cluster, namespace ?? '', '')) || ask(cluster, namespace ?? '', name);
     };

@@ -16,7 +16,7 @@ import { clustersIn, type Filter, hopsIn, usesIn } from '../query/plan/filter.ts
 import { anyKind, type Hop, type HopEnd, hopEnd } from '../query/plan/hop.ts';
 import type { View } from '../query/sql/view.ts';
 import type { Operation } from './operation.ts';
-import type { ResponsePath } from './operation-trace.ts';
+import type { ResponsePath } from './parts/operation-trace.ts';
 
 /** What a list asks of related objects. */
 interface AskedOfRelated {

@@ -5,18 +5,25 @@ import type { Logger } from '../base/log.ts';
 import type { Path } from '../catalog/tree/path.ts';
 import type { ChangeFeed } from '../live/feed/change-feed.ts';
 import type { LiveQueries } from '../live/query/live-queries.ts';
+import type { Commits } from '../live/signals/commit-signals.ts';
 import type { KeptCounts } from '../query/read/kept-counts.ts';
 import type { Reader } from '../store/types/lease.ts';
 import type { CallerClient } from '../upstream/caller-clients.ts';
 import type { OpenApiDocuments } from '../upstream/openapi-documents.ts';
 import type { KeptAnswers } from './answers/kept-answers.ts';
 import type { Staleness } from './answers/staleness.ts';
-import type { IndexAdvisor } from './index-advisor.ts';
-import type { CostLimits } from './operation-cost.ts';
+import type { IndexAdvisor } from './parts/index-advisor.ts';
+import type { CostLimits } from './parts/operation-cost.ts';
+import type { SlowQueries } from './parts/slow-queries.ts';
 import type { ServedKinds } from './served-kinds.ts';
-import type { SlowQueries } from './slow-queries.ts';
 import type { SyncWatch } from './sync-watch.ts';
 import type { WriteAccess } from './write-access.ts';
+
+/** Reads the rights of a caller in all cells. @throws PortolanError UPSTREAM_UNAVAILABLE while they are not known */
+export async function readRights(source: OperationSource, caller: Caller): Promise<void> {
+  const cells = source.cells ?? [source];
+  await Promise.all(cells.map(({ reader, rights }) => reader.lease((lease) => rights.at(lease, caller))));
+}
 
 /** @typeParam G the served kinds that operations run on; for GraphQL, a generation with its schema. */
 export interface OperationSource<G extends ServedKinds = ServedKinds> {
@@ -26,8 +33,19 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   isConfigured(cluster: string): boolean;
   /** The number of generations so far. */
   readonly generations: number;
+  /**
+   * Of a gateway with several cells: a source for each. `reader`, `feed`, `rights` and `counts` differ, and the rest is shared. They are
+   * what reads one cell, so the source of the whole gateway has none of its own. Absent with one cell.
+   */
+  readonly cells?: readonly OperationSource<G>[];
+  /** The place of this source among those of the cells. Absent with one cell, and for the whole gateway. */
+  readonly cell?: { readonly index: number; readonly count: number };
+  /** The index of the cell that has this cluster, or this member of an abstract kind in a cluster; undefined for none. */
+  readonly cellOf?: (cluster: string) => number | undefined;
   readonly reader: Reader;
   readonly feed: ChangeFeed;
+  /** The commits of all cells. */
+  readonly commits: Commits;
   readonly liveQueries: LiveQueries;
   /** The rows that callers may see. */
   readonly rights: Rights;

@@ -1,49 +1,34 @@
 /**
  * One operation: its caller, its generation, its read lease, its loaders, its cost and its trace.
  *
- *   beginOperation -> read -> (lease opened) -> read … read -> end -> (lease ended)
+ *   beginOperation -> read -> (lease opened) -> read … read -> end -> (lease ended)          operation-snapshot.ts
  *
- * Owns the lease of a query. The first read opens it, and `end` ends it. So all data of the answer comes from one snapshot.
- *
- * The events of a subscription are `detached`: each read takes a short lease of its own. The end of an event's execution is not
- * signalled, and a lease held by a slow client would keep the WAL from being truncated.
+ * A gateway with several cells has a store file for each. The operation has a part for each cell, and shares its cost, trace and notes
+ * with them. An object has the part that found it, so the reads of what is related to it stay in its cell. A question about objects of
+ * several cells asks each part and merges what they find (`readCells`).
  */
 import DataLoader from 'dataloader';
 import type { Caller, Credentials } from '../access/caller.ts';
-import type { Scopes } from '../access/scope.ts';
-import { codeOf, PortolanError } from '../base/errors.ts';
+import { type Scopes, scopesOfCells } from '../access/scope.ts';
+import { PortolanError } from '../base/errors.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
+import { must } from '../base/must.ts';
 import { noSpan, type Span } from '../base/tracing.ts';
 import type { LiveStart } from '../live/list/live-request.ts';
 import { anyKind } from '../query/plan/hop.ts';
-import { OverBudget, ScanBudget } from '../query/plan/scan-budget.ts';
-import { kindState, stateStatement } from '../query/read/kind-state.ts';
-import { readView, type View } from '../query/sql/view.ts';
-import type { Lease, LeaseOptions } from '../store/types/lease.ts';
-import type { Row } from '../store/types/statement.ts';
+import { type OverBudget, ScanBudget } from '../query/plan/scan-budget.ts';
+import { stateOfCells } from '../query/read/kind-state.ts';
+import type { CellView, View } from '../query/sql/view.ts';
+import type { Lease } from '../store/types/lease.ts';
 import type { CallerClient } from '../upstream/caller-clients.ts';
 import { answerExtensions, type Lacks, type Missing } from './answers/answer-extensions.ts';
-import type { MadeIn } from './answers/kept-answers.ts';
-import { meteredLease, type OpenLease, OperationCost } from './operation-cost.ts';
+import { type MadeAnswerIn, OperationSnapshot } from './operation-snapshot.ts';
 import type { OperationSource } from './operation-source.ts';
-import { OperationTrace, type ResponsePath, spreadable } from './operation-trace.ts';
+import { OperationCost } from './parts/operation-cost.ts';
+import { OperationNotes } from './parts/operation-notes.ts';
+import { OperationTrace, type ResponsePath } from './parts/operation-trace.ts';
 import type { ServedKinds } from './served-kinds.ts';
 import { requireWrites } from './write-access.ts';
-
-interface OpenRead {
-  /** Counts the rows that it reads. */
-  readonly lease: OpenLease;
-  readonly unmetered: OpenLease;
-  readonly view: View;
-  readonly span: Span;
-}
-
-interface MadeAnswerIn {
-  readonly made: MadeIn;
-  readonly scopes: Scopes;
-  /** The kinds of the answer that the store has: ids by resourceKey. */
-  readonly kindIds: ReadonlyMap<string, number>;
-}
 
 interface OperationBegin {
   readonly detached: boolean;
@@ -60,16 +45,21 @@ interface OperationBegin {
   readonly isSafe?: boolean;
 }
 
-/** A probable mistake of the caller. */
-interface Warning {
-  readonly path: ResponsePath;
-  readonly message: string;
+/** What the parts of an operation share: each reads another cell. */
+interface SharedParts {
+  readonly cost: OperationCost;
+  readonly scans: ScanBudget;
+  readonly trace: OperationTrace;
+  readonly notes: OperationNotes;
+}
+
+/** What a question over several cells reads in one of them. */
+export interface CellRead<G extends ServedKinds = ServedKinds> extends CellView {
+  /** The part of the operation that reads the cell. The objects that are found there are objects of this part. */
+  readonly operation: Operation<G>;
 }
 
 const turns = new LoopQueue();
-
-/** An answer has at most as many. */
-const mostWarnings = 20;
 
 export class Operation<G extends ServedKinds = ServedKinds> {
   readonly source: OperationSource<G>;
@@ -83,10 +73,6 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly trace: OperationTrace;
   /** That of the request. It also has the parts of the operation's repeats. */
   readonly span: Span;
-  /** Does the answer depend on the time? */
-  isTimed = false;
-  /** Does the answer depend on more than the objects of `dependencies`? */
-  readsMore = false;
   /** An event of a subscription. */
   readonly isDetached: boolean;
   /** A run of a live query, whose result other callers with the same scopes may get. */
@@ -95,28 +81,24 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly isSafe: boolean;
   /** They live as long as the request or the WebSocket, unlike the caller, whom several requests share. */
   readonly #credentials: Credentials | null;
-  readonly #dependencies = new Set<string>();
   readonly #loaders = new Map<string, unknown>();
   readonly #shared: Map<string, unknown>;
-  readonly #missing = new Map<string, Missing>();
-  readonly #overBudget: { path: readonly (string | number)[]; rows: number; allowed: number }[] = [];
-  readonly #warnings = new Map<string, Warning>();
-  #opening: Promise<OpenRead> | null = null;
-  #revision: number | null = null;
-  #openedAt: number | null = null;
-  #ended = false;
-  #scopes: Scopes | null = null;
+  readonly #notes: OperationNotes;
+  readonly #begin: OperationBegin;
+  #cells: readonly Operation<G>[] | null = null;
+  readonly #snapshot: OperationSnapshot;
   readonly #caller: Caller;
-  #isPersonal = false;
   readonly #now: number;
-  #showsRevision = false;
 
   constructor(
     source: OperationSource<G>,
     generation: G,
     caller: Caller,
     signal: AbortSignal | undefined,
-    {
+    begin: OperationBegin,
+    parts: SharedParts | null = null,
+  ) {
+    const {
       detached,
       liveStart,
       credentials,
@@ -126,8 +108,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
       objects = 1,
       isLive = false,
       isSafe = false,
-    }: OperationBegin,
-  ) {
+    } = begin;
+    this.#begin = { ...begin, shared };
     this.source = source;
     this.generation = generation;
     this.#caller = caller;
@@ -136,29 +118,79 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     this.span = span;
     this.liveStart = liveStart;
     const { maxCost, maxReadBytes } = source.limits;
-    this.cost = new OperationCost({ maxCost: maxCost * objects, maxReadBytes });
+    this.cost = parts?.cost ?? new OperationCost({ maxCost: maxCost * objects, maxReadBytes });
     this.isDetached = detached;
     this.isLive = isLive;
     this.isSafe = isSafe;
     this.#credentials = credentials;
     this.#shared = shared;
-    this.scans = new ScanBudget(source.limits.scanRows);
-    this.trace = new OperationTrace(source.indexAdvisor, () => source.monotonic(), explain);
+    this.scans = parts?.scans ?? new ScanBudget(source.limits.scanRows);
+    this.trace = parts?.trace ?? new OperationTrace(source.indexAdvisor, () => source.monotonic(), explain);
+    this.#notes = parts?.notes ?? new OperationNotes();
+    const { cost, trace } = this;
+    const snapshot = { source, caller, signal, isDetached: detached, span, cost, trace, notes: this.#notes };
+    this.#snapshot = new OperationSnapshot(snapshot);
+  }
+
+  /** The parts that read one cell each. With one cell it is the operation itself. A question that all cells answer asks each of them. */
+  get cells(): readonly Operation<G>[] {
+    const { cells } = this.source;
+    if (cells === undefined) return [this];
+    const parts = { cost: this.cost, scans: this.scans, trace: this.trace, notes: this.#notes };
+    this.#cells ??= cells.map(
+      (cell) => new Operation(cell, this.generation, this.#caller, this.signal, this.#begin, parts),
+    );
+    return this.#cells;
+  }
+
+  /** The part that reads the cell of this cluster. An unknown cluster is as one of the first cell: nothing is found there. */
+  at(cluster: string): Operation<G> {
+    const { cells } = this;
+    return cells.length === 1 ? this : must(cells[this.source.cellOf?.(cluster) ?? 0], 'the cell of a cluster');
+  }
+
+  /**
+   * The parts of the cells that have these clusters, at least one.
+   * @param clusters null for all
+   */
+  cellsOf(clusters: readonly string[] | null): readonly Operation<G>[] {
+    if (clusters === null || this.cells.length === 1) return this.cells;
+    const some = new Set(clusters.map((cluster) => this.at(cluster)));
+    return some.size === 0 ? this.cells.slice(0, 1) : this.cells.filter((cell) => some.has(cell));
+  }
+
+  /** The view of the cell that has the cluster. @param cells read by a question about the cluster */
+  viewIn(cells: readonly CellRead<G>[], cluster: string): View {
+    const own = this.at(cluster);
+    return must(
+      cells.find(({ operation }) => operation === own),
+      'the cell of the cluster is read',
+    ).view;
   }
 
   get caller(): Caller {
-    this.#isPersonal = true;
+    this.#notes.isPersonal = true;
     return this.#caller;
   }
 
   /** Has the operation used its caller's rights or credentials? If not, another caller would have got the same. */
   get isPersonal(): boolean {
-    return this.#isPersonal;
+    return this.#notes.isPersonal;
+  }
+
+  /** Does the answer depend on the time? */
+  get isTimed(): boolean {
+    return this.#notes.isTimed;
+  }
+
+  /** Does the answer depend on more than the objects of `dependencies`? */
+  get readsMore(): boolean {
+    return this.#notes.readsMore;
   }
 
   /** The start, in milliseconds since the epoch. Relative times of filters refer to it: the answer is another one later. */
   get now(): number {
-    this.isTimed = true;
+    this.#notes.isTimed = true;
     return this.#now;
   }
 
@@ -167,12 +199,12 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * field with such an answer calls it, because the dependencies do not include these.
    */
   noteMore(): void {
-    this.readsMore = true;
+    this.#notes.readsMore = true;
   }
 
   /** Notes that the data contains the revision of the snapshot. */
   noteRevision(): void {
-    this.#showsRevision = true;
+    this.#notes.showsRevision = true;
   }
 
   /**
@@ -180,55 +212,28 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * @throws PortolanError TIMEOUT after the end of the operation, and whatever else `work` throws.
    */
   async read<T>(work: (lease: Lease, view: View) => Promise<T>, path: ResponsePath = []): Promise<T> {
-    const options = { client: this.caller.name, ...(this.signal === undefined ? {} : { signal: this.signal }) };
-    if (this.isDetached) {
-      const span = this.span.child('lease');
-      return this.source.reader
-        .lease(async (lease) => {
-          const view = await this.#view(lease);
-          return this.trace.follow(spreadable(lease), path, (traced) => work(traced, view), span);
-        }, options)
-        .finally(() => span.end());
-    }
-    if (this.#ended) throw endedError();
-    this.#opening ??= this.#open(options);
-    const { lease, view, span } = await this.#opening;
-    return this.trace.follow(lease, path, (traced) => work(traced, view), span);
+    if (this.source.cells !== undefined)
+      throw new Error('invariant broken: a question over several cells asks each of them');
+    return this.#snapshot.read(work, path);
   }
 
-  async #open(options: LeaseOptions): Promise<OpenRead> {
-    const span = this.span.child('lease');
-    let lease: OpenLease | null = null;
-    try {
-      const unmetered = await this.source.reader.open(options);
-      const count = (rows: readonly Row[]): void => {
-        this.cost.read(rows);
-        this.trace.rows += rows.length;
-      };
-      lease = meteredLease(unmetered, count, () => span.end());
-      if (this.#ended) throw endedError();
-      this.#revision = lease.revision;
-      this.#openedAt = this.source.monotonic();
-      return { lease, unmetered, view: await this.#view(lease), span };
-    } catch (error) {
-      lease?.end();
-      span.fail(codeOf(error));
-      span.end();
-      throw error;
-    }
-  }
-
-  /** The caller's view in the lease's snapshot. */
-  async #view(lease: Lease): Promise<View> {
-    const scopes = await this.source.rights.at(lease, this.caller);
-    this.#scopes = scopes;
-    for (const [cluster, why] of scopes.unknown ?? []) {
-      this.warn(
-        [],
-        `The objects of the cluster ${cluster} are left out: what you may see there is not known, because ${why}.`,
-      );
-    }
-    return readView(lease, scopes, this.#dependencies);
+  /**
+   * As `read`, in the snapshots of several cells. Each is of its own time.
+   * @param clusters the clusters that the question is about; null for all
+   */
+  async readCells<T>(
+    work: (cells: readonly [CellRead<G>, ...CellRead<G>[]]) => Promise<T>,
+    path: ResponsePath = [],
+    clusters: readonly string[] | null = null,
+  ): Promise<T> {
+    const [first, ...others] = this.cellsOf(clusters);
+    const within = (cell: Operation<G>, read: (found: CellRead<G>) => Promise<T>): Promise<T> =>
+      cell.read((lease, view) => read({ operation: cell, lease, view }), path);
+    const withAll = (found: readonly [CellRead<G>, ...CellRead<G>[]], left: readonly Operation<G>[]): Promise<T> => {
+      const [next, ...more] = left;
+      return next === undefined ? work(found) : within(next, (read) => withAll([...found, read], more));
+    };
+    return within(must(first, 'a store has a cell'), (found) => withAll([found], others));
   }
 
   /**
@@ -325,7 +330,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
 
   /** The credentials of the request, for an answer that is the caller's own. @throws PortolanError FORBIDDEN without any. */
   #personalCredentials(): Credentials {
-    this.#isPersonal = true;
+    this.#notes.isPersonal = true;
     this.noteMore();
     if (this.#credentials !== null) return this.#credentials;
     const text = 'The request has no credentials, so nothing is sent in the name of its caller.';
@@ -334,12 +339,12 @@ export class Operation<G extends ServedKinds = ServedKinds> {
 
   /** Notes resources that are missing from the answer. The answer lists them in `extensions.portolan.notReady`. */
   noteMissing(missing: readonly Missing[]): void {
-    for (const entry of missing) this.#missing.set(`${entry.cluster}\n${entry.key}`, entry);
+    this.#notes.noteMissing(missing);
   }
 
   /** Tells the caller about something that is probably a mistake, in `extensions.portolan.warnings`. Each text once for a field. */
   warn(path: ResponsePath, message: string): void {
-    if (this.#warnings.size < mostWarnings) this.#warnings.set(`${path.join('.')} ${message}`, { path, message });
+    this.#notes.warn(path, message);
   }
 
   /**
@@ -347,38 +352,41 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * `extensions.portolan.notAfforded`.
    */
   withinBudget<T>(answer: T | OverBudget, path: readonly (string | number)[]): T | null {
-    if (!(answer instanceof OverBudget)) return answer;
-    this.#overBudget.push({ path, rows: answer.rows, allowed: answer.allowed });
-    return null;
+    return this.#notes.withinBudget(answer, path);
   }
 
   /** The content of `extensions.portolan`. */
   extensions(): Record<string, unknown> {
     const explain = this.#explanation();
     return {
-      ...answerExtensions(this.generation, this.cost, this.#revision, this.#lacks()),
+      ...answerExtensions(this.generation, this.cost, this.#revisions(), this.#lacks()),
       ...(explain === null ? {} : { explain }),
-      ...(this.#overBudget.length === 0 ? {} : { notAfforded: [...this.#overBudget] }),
-      ...(this.#warnings.size === 0 ? {} : { warnings: [...this.#warnings.values()] }),
+      ...this.#notes.extensions(),
     };
   }
 
+  /** Of one cell, or by cell. Null when nothing was read. */
+  #revisions(): number | readonly (number | null)[] | null {
+    if (this.source.cells === undefined) return this.#snapshot.revision;
+    const revisions = this.cells.map((cell) => cell.#snapshot.revision);
+    return revisions.every((each) => each === null) ? null : revisions;
+  }
+
   #lacks(): Lacks {
-    const readsAny = this.#dependencies.has(anyKind);
-    const stale = this.source.staleness.of(
-      (key) => readsAny || this.generation.isSource(key, this.#dependencies),
-      this.#scopes,
-    );
-    return { missing: [...this.#missing.values()], stale };
+    const { dependencies, missing } = this.#notes;
+    const readsAny = dependencies.has(anyKind);
+    const isRead = (key: string): boolean => readsAny || this.generation.isSource(key, dependencies);
+    const stale = this.cells.flatMap((cell) => cell.source.staleness.of(isRead, cell.scopes));
+    return { missing, stale };
   }
 
   /** Null for a caller who does not see all objects: routes, statements and their rows would tell of the others. */
   #explanation(): Readonly<Record<string, unknown>> | null {
     const explanation = this.trace.explanation();
-    const scopes = this.#scopes;
-    if (explanation === null || scopes === null) return explanation;
+    if (explanation === null) return explanation;
+    const scopes = this.cells.flatMap((cell) => cell.scopes ?? []);
     const isWhole = ({ key }: { readonly key: string }): boolean =>
-      (['list', 'get'] as const).every((access) => scopes.of(key, access).rows === 'all');
+      (['list', 'get'] as const).every((access) => scopes.every((each) => each.of(key, access).rows === 'all'));
     if (this.generation.all.every(isWhole)) return explanation;
     this.warn([], 'The explanation is left out: only callers who may see all objects get one.');
     return null;
@@ -389,22 +397,28 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * more or less now: the operation must be repeated.
    */
   pendingRights(): Promise<boolean> | null {
-    return this.#scopes === null ? null : this.source.rights.pending(this.caller, this.#scopes);
+    if (this.source.cells === undefined) {
+      return this.scopes === null ? null : this.source.rights.pending(this.caller, this.scopes);
+    }
+    const pending = this.cells.flatMap((cell) => cell.pendingRights() ?? []);
+    return pending.length === 0 ? null : Promise.all(pending).then((moved) => moved.includes(true));
   }
 
   /** The resourceKeys of the kinds that the reads so far depend on; `*` when they may find rows of any kind. */
   get dependencies(): ReadonlySet<string> {
-    return this.#dependencies;
+    return this.#notes.dependencies;
   }
 
   /** Milliseconds since its lease was opened: without the wait for a reader. Zero before the first read. */
   get readingMs(): number {
-    return this.#openedAt === null ? 0 : this.source.monotonic() - this.#openedAt;
+    return Math.max(...this.cells.map((cell) => cell.#snapshot.readingMs));
   }
 
   /** The scopes of the reads; null before the first one. */
   get scopes(): Scopes | null {
-    return this.#scopes;
+    if (this.source.cells === undefined) return this.#snapshot.scopes;
+    if (this.cells.every((cell) => cell.#snapshot.scopes === null)) return null;
+    return scopesOfCells(this.cells.map((cell) => cell.#snapshot.scopes ?? cell.source.rights.now(this.#caller)));
   }
 
   /**
@@ -412,17 +426,13 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * answer that may change without them. Call it after the execution and before `end`.
    */
   async madeIn(): Promise<MadeAnswerIn | null> {
-    const isOthers = this.isTimed || this.readsMore || this.isDetached || this.trace.explains;
-    const scopes = this.#scopes;
-    if (isOthers || this.#opening === null || scopes === null || this.#ended) return null;
-    const { unmetered, view } = await this.#opening;
-    const kindIds = new Map([...this.#dependencies].flatMap((key) => kindIdOf(view, key)));
-    const kinds = this.#dependencies.has(anyKind) ? 'any' : [...kindIds.values()];
-    if (kinds.length === 0) return null;
-    const [row] = await unmetered.all(stateStatement(kinds, unmetered.revision));
-    const state = kindState(kinds, unmetered, row);
-    const { layoutVersion } = unmetered;
-    return { made: { state, layoutVersion, isOfRevision: this.#showsRevision }, scopes, kindIds };
+    if (this.source.cells === undefined) return this.#snapshot.madeIn();
+    const { scopes } = this;
+    const found = await Promise.all(this.cells.map((cell) => cell.#snapshot.madeIn()));
+    const cells = found.flatMap((each, index) => (each === null ? [] : [{ index, state: each.made.state }]));
+    if (scopes === null || cells.length === 0) return null;
+    // Nothing is kept of several cells: no layout, and no ids of kinds.
+    return { made: { state: stateOfCells(cells), layoutVersion: 0, isOfRevision: false }, scopes, kindIds: new Map() };
   }
 
   /**
@@ -430,23 +440,15 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * mutations, whose fields are executed one after the other, and for what comes before an execution.
    */
   renewSnapshot(): void {
-    this.#endLease();
-    this.#opening = null;
+    this.#snapshot.renew();
     this.#loaders.clear();
+    for (const cell of this.#cells ?? []) cell.renewSnapshot();
   }
 
   /** Ends the lease. Idempotent. */
   end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#endLease();
-  }
-
-  #endLease(): void {
-    this.#opening?.then(
-      ({ lease }) => lease.end(),
-      () => {},
-    );
+    this.#snapshot.end();
+    for (const cell of this.#cells ?? []) cell.end();
   }
 }
 
@@ -486,13 +488,4 @@ export function beginOperation<G extends ServedKinds>(
     span,
     isSafe,
   });
-}
-
-function endedError(): PortolanError {
-  return new PortolanError('TIMEOUT', 'The operation is over; send it again.');
-}
-
-function kindIdOf({ layouts }: View, key: string): readonly (readonly [string, number])[] {
-  const kindId = layouts.get(key)?.kindId;
-  return kindId === undefined ? [] : [[key, kindId]];
 }

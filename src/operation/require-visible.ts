@@ -19,10 +19,11 @@ const mostWanted = 20;
 
 /**
  * For a list over these kinds.
+ * @param views of the cells that the filter is about
  * @throws PortolanError FORBIDDEN if the caller may list no object of any of the kinds in the clusters and namespaces that the filter names.
  */
 export function requireVisible(
-  view: View,
+  views: readonly View[],
   keys: readonly string[],
   filter: Filter,
   access: Exclude<Access, 'get'> = 'list',
@@ -30,9 +31,9 @@ export function requireVisible(
   const clusters = clustersIn(filter);
   const namespaces = namespacesIn(filter);
   for (const namespace of namespaces?.slice(0, mostWanted) ?? []) {
-    for (const key of keys) view.want(key, access, clusters, { namespace, name: '' });
+    for (const key of keys) for (const view of views) view.want(key, access, clusters, { namespace, name: '' });
   }
-  const scopes = keys.map((key) => view.scopeOf(key, access));
+  const scopes = views.flatMap((view) => keys.map((key) => view.scopeOf(key, access)));
   if (scopes.length === 0 || scopes.some((scope) => mayMatch(scope, clusters, namespaces))) return;
   const verbs = access === 'watch' ? 'list and watch' : 'list';
   const where = [

@@ -7,10 +7,9 @@
  * All waiting queries share one look at the store, and none holds a lease while it waits.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChangeFeed } from '../live/feed/change-feed.ts';
+import type { Commits } from '../live/signals/commit-signals.ts';
 import { type Awaited, NotReadyError } from '../query/plan/not-ready.ts';
-import { type Readiness, readiness, settledState } from '../query/read/readiness.ts';
-import type { Reader } from '../store/types/lease.ts';
+import { type Readiness, settledState } from '../query/read/readiness.ts';
 
 /** Minimum milliseconds between two looks: commits are frequent during a sync. Maximum: a refusal is not signalled. */
 const lookMs = { least: 50, most: 500 };
@@ -21,14 +20,15 @@ interface Waiter {
 }
 
 export class SyncWatch {
-  readonly #reader: Reader;
-  readonly #feed: ChangeFeed;
+  readonly #read: (keys: readonly string[]) => Promise<readonly Readiness[]>;
+  readonly #commits: Commits;
   readonly #waiters = new Set<Waiter>();
   #looking = false;
 
-  constructor(reader: Reader, feed: ChangeFeed) {
-    this.#reader = reader;
-    this.#feed = feed;
+  /** @param read the readiness of these kinds, in all cells */
+  constructor(read: (keys: readonly string[]) => Promise<readonly Readiness[]>, commits: Commits) {
+    this.#read = read;
+    this.#commits = commits;
   }
 
   /**
@@ -58,14 +58,14 @@ export class SyncWatch {
 
   async #look(): Promise<void> {
     this.#looking = true;
-    while (this.#waiters.size > 0 && !this.#feed.closed) {
-      const seen = this.#feed.wakes;
+    while (this.#waiters.size > 0 && !this.#commits.closed) {
+      const seen = this.#commits.wakes;
       await sleep(lookMs.least);
       const waiting = [...this.#waiters];
       const keys = new Set(waiting.flatMap(({ awaited }) => awaited.flatMap((each) => each.keys)));
-      const found = await this.#reader.lease((lease) => readiness(lease, [...keys])).catch(() => null);
+      const found = await this.#read([...keys]).catch(() => null);
       if (found !== null) for (const { resolve } of waiting) resolve(found);
-      await this.#feed.changed(seen, AbortSignal.timeout(lookMs.most));
+      await this.#commits.changed(seen, AbortSignal.timeout(lookMs.most));
     }
     this.#looking = false;
   }

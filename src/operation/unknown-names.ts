@@ -5,11 +5,9 @@ import { type Filter, namesIn } from '../query/plan/filter.ts';
 import type { ListPlan } from '../query/plan/plan.ts';
 import { ScanBudget } from '../query/plan/scan-budget.ts';
 import { knownNamespaces } from '../query/read/known-namespaces.ts';
-import type { View } from '../query/sql/view.ts';
-import type { Lease } from '../store/types/lease.ts';
 import { notReached } from './list-readiness.ts';
-import type { Operation } from './operation.ts';
-import type { ResponsePath } from './operation-trace.ts';
+import type { CellRead, Operation } from './operation.ts';
+import type { ResponsePath } from './parts/operation-trace.ts';
 
 /** Objects whose bodies may be read for a warning. */
 const mostBodies = 1000;
@@ -18,13 +16,7 @@ const mostBodies = 1000;
  * Names the clusters and namespaces that do not exist. Reads nothing for a filter that names no namespace. A caller who does not see all
  * Namespaces is told of no namespace: one that is not seen may exist.
  */
-export async function warnOfUnknownNames(
-  operation: Operation,
-  filter: Filter,
-  path: ResponsePath,
-  lease: Lease,
-  view: View,
-): Promise<void> {
+export async function warnOfUnknownNames(operation: Operation, filter: Filter, path: ResponsePath): Promise<void> {
   const { clusters, namespaces } = namesIn(filter);
   const { clusters: served } = operation.generation;
   for (const name of clusters.filter((each) => !served.has(each))) {
@@ -36,9 +28,11 @@ export async function warnOfUnknownNames(
     );
   }
   if (namespaces.length === 0) return;
-  const seen = view.scopeOf('namespaces', 'list');
-  if (![...served].every((cluster) => partIn(seen, cluster) === 'all')) return;
-  const known = await knownNamespaces(lease, view, namespaces);
+  const known = await operation.readCells(async (cells) => {
+    const isHidden = (cluster: string): boolean =>
+      partIn(operation.viewIn(cells, cluster).scopeOf('namespaces', 'list'), cluster) !== 'all';
+    return [...served].some(isHidden) ? null : knownNamespaces(cells, namespaces);
+  }, path);
   if (known === null) return;
   for (const name of namespaces.filter((each) => each !== '' && !known.has(each))) {
     operation.warn(path, `There is no namespace ${JSON.stringify(name)} in any cluster.`);
@@ -53,14 +47,14 @@ export async function warnOfLetterCase(
   operation: Operation,
   { kinds, filter }: Pick<ListPlan, 'kinds' | 'filter'>,
   path: ResponsePath,
-  lease: Lease,
-  view: View,
+  cells: readonly CellRead[],
 ): Promise<void> {
   const folded = withoutLetterCase(filter);
   if (folded === null || kinds.length !== 1) return;
   const plan = { kinds, filter: folded };
-  const found = await operation.source.counts.count(lease, view, plan, 1, new ScanBudget(mostBodies));
-  if (found !== 1) return;
+  const isOne = async ({ operation: { source }, lease, view }: CellRead): Promise<boolean> =>
+    (await source.counts.count(lease, view, plan, 1, new ScanBudget(mostBodies))) === 1;
+  if (!(await Promise.all(cells.map(isOne))).includes(true)) return;
   const texts = conditionsOnLetterCase(filter).map(
     ({ path: of, values }) => `${of.text} ${values.map((value) => JSON.stringify(value)).join(', ')}`,
   );

@@ -100,7 +100,7 @@ describeOn([mainServer], 'a user with rights in two namespaces', { timeout: 120_
       })),
     });
     await reader.lease(async (lease) => {
-      expect(await requireReady(lease, ['configmaps'])).toEqual([{ key: 'configmaps', cluster: 'real' }]);
+      expect(await requireReady([lease], ['configmaps'])).toEqual([{ key: 'configmaps', cluster: 'real' }]);
     });
   });
 

@@ -21,7 +21,7 @@ export async function checkGroups(
   same: (what: string, found: unknown, wanted: unknown) => void,
 ): Promise<void> {
   const plan: AggregatePlan = { kinds, filter, by, measured };
-  const found = withinBudget(await aggregateKinds(lease, view, plan, boundless()));
+  const found = withinBudget(await aggregateKinds([{ lease, view }], plan, boundless()));
   same('groups', shownGroups(found, plan), shownGroups(evaluateAggregate(plan, held), plan));
 
   const without = filterWithout(filter, asked.leaf.path);
@@ -32,6 +32,6 @@ export async function checkGroups(
     more: each.more,
     values: each.values.map(({ key, count }) => [key === null ? null : String(key), count]),
   });
-  const facets = withinBudget(await facet(lease, view, { ...asked, kinds, filter }, boundless()));
+  const facets = withinBudget(await facet([{ lease, view }], { ...asked, kinds, filter }, boundless()));
   same('a facet', text(facets), text(wanted));
 }

@@ -158,7 +158,7 @@ async function ask(
   same('pages', await walk(lease, view, question, planned, expected, same), expected);
   const offset = question.limit % (expected.length + 2);
   const page: Page = { direction: 'forward', limit: question.limit, after: null, offset };
-  const skipped = await listPage(lease, view, { ...plan, page, projection: {} });
+  const skipped = await listPage([{ lease, view }], { ...plan, page, projection: {} });
   same('offset', skipped.rows.map(show), expected.slice(offset, offset + question.limit));
   same('offset: next page', skipped.hasNextPage, offset + question.limit < expected.length);
   same('count', withinBudget(await countMatches(lease, view, plan, null, boundless())), expected.length);
@@ -197,7 +197,7 @@ async function walk(
     const at: Page = back
       ? { direction: 'backward', limit, before: cursor }
       : { direction: 'forward', limit, after: cursor };
-    return listPage(lease, view, { kinds, filter, orderBy, page: at, projection: { metadata: { name: true } } });
+    return listPage([{ lease, view }], { kinds, filter, orderBy, page: at, projection: { metadata: { name: true } } });
   };
   const found: string[] = [];
   let cursor: string | null = null;

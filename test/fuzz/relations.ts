@@ -162,7 +162,7 @@ async function askList(
   const kinds = [{ key: from.key, tree: { root: 'root', shapes: {} } }];
   await world.read(async (lease, view) => {
     const page = { direction: 'forward', limit: 100, after: null } as const;
-    const { rows } = await listPage(lease, view, { kinds, filter, orderBy, page, projection: {} });
+    const { rows } = await listPage([{ lease, view }], { kinds, filter, orderBy, page, projection: {} });
     same(`the list of ${JSON.stringify(filter)}`, from, rows.map(named), expected.map(named));
     const limit = 1 + dice.below(4);
     same('its pages forward', from, await walk(lease, view, { kinds, filter, orderBy, limit }), expected.map(named));
@@ -190,7 +190,7 @@ async function walk(lease: Lease, view: View, { limit, backward, ...plan }: Walk
       backward === true
         ? { direction: 'backward', limit, before: cursor }
         : { direction: 'forward', limit, after: cursor };
-    const { rows, hasNextPage, hasPreviousPage } = await listPage(lease, view, { ...plan, page, projection: {} });
+    const { rows, hasNextPage, hasPreviousPage } = await listPage([{ lease, view }], { ...plan, page, projection: {} });
     if (backward === true) found.unshift(...rows.map(named));
     else found.push(...rows.map(named));
     if (!(backward === true ? hasPreviousPage : hasNextPage)) return found;

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import { must } from '../../src/base/must.ts';
 import { parseExact } from '../../src/catalog/values/values.ts';
-import type { LiveStart } from '../../src/live/list/live-request.ts';
+import type { CellStart } from '../../src/live/list/live-request.ts';
 import { decodeLiveCursor, nowhere } from '../../src/live/log/live-cursor.ts';
 import type { MatchedObjectLike } from '../../src/query/evaluate/matches.ts';
 import type { EngineFixture } from './engine-fixture.ts';
@@ -52,7 +52,7 @@ export class TableHistory {
 }
 
 export interface Subscription {
-  open(start: LiveStart, signal: AbortSignal): Messages;
+  open(start: CellStart, signal: AbortSignal): Messages;
   /** What a client must hold at a cursor; null where the history cannot tell. */
   expectedAt(cursor: string): Held | null;
 }
@@ -120,7 +120,7 @@ export class CheckedSubscriber {
     this.#of = of;
     this.#stop = new AbortController();
     this.client = clientOfKinds(from ?? undefined);
-    const start: LiveStart =
+    const start: CellStart =
       from === null ? { at: 'snapshot' } : { at: 'cursor', cursor: decodeLiveCursor(from.cursor) };
     this.#messages = of.open(start, this.#stop.signal);
   }

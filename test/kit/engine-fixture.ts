@@ -210,12 +210,12 @@ function recorded(reader: Reader, statements: Statement[]): Reader {
   };
 }
 
-function textOf(object: unknown): string {
+export function textOf(object: unknown): string {
   return typeof object === 'string' ? object : JSON.stringify(object);
 }
 
 /** The greatest resourceVersion of these objects. */
-function newest(objects: readonly unknown[]): number {
+export function newest(objects: readonly unknown[]): number {
   const versions = objects.map((object) => Number(/"resourceVersion":"(\d+)"/.exec(textOf(object))?.[1] ?? 1));
   return Math.max(1, ...versions);
 }

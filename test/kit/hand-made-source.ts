@@ -22,10 +22,11 @@ import { LiveQueries } from '../../src/live/query/live-queries.ts';
 import { watchedChanges } from '../../src/live/query/watched-changes.ts';
 import { KeptAnswers } from '../../src/operation/answers/kept-answers.ts';
 import { Staleness } from '../../src/operation/answers/staleness.ts';
-import { IndexAdvisor } from '../../src/operation/index-advisor.ts';
-import { SlowQueries } from '../../src/operation/slow-queries.ts';
+import { IndexAdvisor } from '../../src/operation/parts/index-advisor.ts';
+import { SlowQueries } from '../../src/operation/parts/slow-queries.ts';
 import { SyncWatch } from '../../src/operation/sync-watch.ts';
 import { KeptCounts } from '../../src/query/read/kept-counts.ts';
+import { readiness } from '../../src/query/read/readiness.ts';
 import type { Lease, Reader } from '../../src/store/types/lease.ts';
 import { OpenApiDocuments } from '../../src/upstream/openapi-documents.ts';
 
@@ -69,9 +70,10 @@ export function handMadeSource({ onTick = () => {} }: { readonly onTick?: () => 
   const source: GraphQLSource = {
     reader,
     feed,
+    commits: feed,
     liveQueries: new LiveQueries({
       changes: watchedChanges(feed),
-      reader,
+      readers: [reader],
       runs: 1,
       monotonic: () => systemClock.monotonic(),
       sleep: (ms, signal) => systemClock.sleep(ms, signal),
@@ -93,7 +95,7 @@ export function handMadeSource({ onTick = () => {} }: { readonly onTick?: () => 
     writes: null,
     searchPaths: [],
     limits: { maxPageSize: 100, maxCost: 10_000, maxReadBytes: 1024 * 1024, scanRows: 1000, waitForSyncMs: 0 },
-    syncWatch: new SyncWatch(reader, feed),
+    syncWatch: new SyncWatch((keys) => reader.lease((lease) => readiness(lease, keys)), feed),
     counts: new KeptCounts(),
     staleness: new Staleness(systemClock),
     answers: new KeptAnswers(null),

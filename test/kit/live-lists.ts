@@ -8,7 +8,7 @@ import { parsePath } from '../../src/catalog/tree/path.ts';
 import { parseExact } from '../../src/catalog/values/values.ts';
 import type { ChangeFeed } from '../../src/live/feed/change-feed.ts';
 import { liveList } from '../../src/live/list/live-list.ts';
-import type { LiveMessage, LiveRequest, LiveStart } from '../../src/live/list/live-request.ts';
+import type { CellStart, LiveMessage, LiveRequest } from '../../src/live/list/live-request.ts';
 import { matches } from '../../src/query/evaluate/matches.ts';
 import type { Filter } from '../../src/query/plan/filter.ts';
 import type { WriterOptions } from '../../src/store/write/writer-options.ts';
@@ -41,7 +41,7 @@ export type Messages = AsyncGenerator<LiveMessage, void, undefined>;
 export interface LiveSetup {
   readonly fixture: EngineFixture;
   readonly feed: ChangeFeed;
-  list(start: LiveStart, request?: Partial<LiveRequest>): Messages;
+  list(start: CellStart, request?: Partial<LiveRequest>): Messages;
   put(name: string, color: string, size?: number): void;
   remove(name: string): void;
   /** Replaces the kind's objects with objects of these names, all of one color. */

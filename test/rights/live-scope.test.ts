@@ -4,7 +4,7 @@ import type { CallerRights } from '../../src/access/rights.ts';
 import { allRows, noRows, type Scope, scopeText } from '../../src/access/scope.ts';
 import { must } from '../../src/base/must.ts';
 import { parsePath } from '../../src/catalog/tree/path.ts';
-import type { LiveMessage, LiveStart } from '../../src/live/list/live-request.ts';
+import type { CellStart, LiveMessage } from '../../src/live/list/live-request.ts';
 import { decodeLiveCursor } from '../../src/live/log/live-cursor.ts';
 import type { Filter } from '../../src/query/plan/filter.ts';
 import { LiveClient } from '../kit/live-client.ts';
@@ -26,7 +26,7 @@ async function world(names: readonly string[], scope: Scope) {
   const rights: CallerRights = { at: async () => scopes(), after: scopes };
   return {
     ...setup,
-    start: (start: LiveStart) => setup.list(start, { rights }),
+    start: (start: CellStart) => setup.list(start, { rights }),
     see(scope: Scope) {
       current.scope = scope;
       setup.feed.interrupt();

@@ -46,7 +46,7 @@ test('an operation that is executed once reads with the rights that its reads ha
   const { fixture, asked } = await world(({ verb, namespace }) => verb === 'list' && namespace === 'a');
   const operation = beginOperation(fixture.engine.source, alice);
   const read = (namespace: string): Promise<void> =>
-    operation.read(async (_lease, view) => requireVisible(view, [widgets], { kind: 'namespaces', in: [namespace] }));
+    operation.read(async (_lease, view) => requireVisible([view], [widgets], { kind: 'namespaces', in: [namespace] }));
   await expect(read('a')).rejects.toMatchObject({ code: 'FORBIDDEN' });
   await expect(withSettledRights(operation, () => read('a'))).resolves.toBeUndefined();
   await expect(withSettledRights(operation, () => read('b'))).rejects.toMatchObject({ code: 'FORBIDDEN' });

@@ -105,7 +105,7 @@ class Replica {
   /** Looks at the schema. @returns the resource of each root field */
   async look(served: readonly DescribedResource[]): Promise<ReadonlyMap<string, string>> {
     const { reader, descriptions, assembler, builder } = this.#parts;
-    const { described, came } = await descriptions.read(reader, { clock: systemClock });
+    const { described, came } = await descriptions.read([reader], { clock: systemClock });
     const generation = runSteps(builder.build(runSteps(assembler.assemble(described, came))));
     const found = rootFields(generation);
     for (const [field, key] of found) {

@@ -96,7 +96,7 @@ async function recordKind(lease: Lease, view: View, cluster: string): Promise<Ki
       `Portolan has read no ${recordResource.plural} of the cluster yet: install their CustomResourceDefinition, and wait for the first list.`,
     );
   }
-  await requireReady(lease, [recordsKey], [cluster]);
+  await requireReady([lease], [recordsKey], [cluster]);
   return kind;
 }
 

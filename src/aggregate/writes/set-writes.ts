@@ -246,7 +246,7 @@ export class SetWrites {
       if (live === null) return null;
       const awaited = { identity: { cluster, key: recordsKey, ...at }, ...live, isRemoval: false };
       const present = await operate('query', async (operation) => {
-        await seen(operation.source.feed, [awaited], waits.record, operation.signal);
+        await seen(operation, [awaited], waits.record, operation.signal);
         operation.renewSnapshot();
         return reads.present(operation, at.namespace, at.name);
       });

@@ -1,6 +1,6 @@
 /** Admits an operation by its cost before anything is read. HTTP, WebSocket and prepared answers use the same code. */
 import { type DocumentNode, type GraphQLSchema, getVariableValues, type OperationDefinitionNode } from 'graphql';
-import type { OperationCost } from '../../operation/operation-cost.ts';
+import type { OperationCost } from '../../operation/parts/operation-cost.ts';
 import { costOf } from '../selection/cost.ts';
 import { documentFragments } from '../selection/walk.ts';
 import { checkVariables } from './check-variables.ts';

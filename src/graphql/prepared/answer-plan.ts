@@ -28,7 +28,7 @@ import {
 } from 'graphql';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { isRolledUp } from '../../catalog/tree/path.ts';
-import { OperationCost } from '../../operation/operation-cost.ts';
+import { OperationCost } from '../../operation/parts/operation-cost.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
 import { withoutLetterCase } from '../../query/plan/comparison.ts';
 import { everything, type Filter, namesIn, readsRelated } from '../../query/plan/filter.ts';

@@ -3,7 +3,7 @@
  * same times.
  */
 import type { Span } from '../../base/tracing.ts';
-import { statementSpan } from '../../operation/operation-trace.ts';
+import { statementSpan } from '../../operation/parts/operation-trace.ts';
 import type { PlanNote } from '../../query/route/plan-note.ts';
 import type { PagesRead } from '../../store/types/page-reader.ts';
 import type { AnswerPlan } from './answer-plan.ts';

@@ -33,9 +33,9 @@ import { answerExtensions, type Missing } from '../../operation/answers/answer-e
 import type { AnswerTexts } from '../../operation/answers/answer-text.ts';
 import type { MadeIn } from '../../operation/answers/kept-answers.ts';
 import { type KnownClusters, missingFrom } from '../../operation/list-readiness.ts';
-import { mostAnswerCharacters } from '../../operation/operation-cost.ts';
 import type { OperationSource } from '../../operation/operation-source.ts';
-import { type PlanShape, planShape } from '../../operation/operation-trace.ts';
+import { mostAnswerCharacters } from '../../operation/parts/operation-cost.ts';
+import { type PlanShape, planShape } from '../../operation/parts/operation-trace.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
 import { shortCount } from '../../query/read/count.ts';
 import { countedBy, type PreparedCount } from '../../query/read/kept-counts.ts';
@@ -371,7 +371,7 @@ export class PreparedAnswers {
         const view = await readView(lease, scopes);
         const routes: KnownRoute[] = [];
         for (const list of plan.lists) {
-          requireVisible(view, [list.kind.key], list.list.plan.filter);
+          requireVisible([view], [list.kind.key], list.list.plan.filter);
           const kind = view.get(list.kind.key);
           if (kind === undefined) return null;
           let note: PlanNote | null = null;

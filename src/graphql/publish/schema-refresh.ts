@@ -21,7 +21,8 @@ import { DescriptionCache } from './description-cache.ts';
 import { DiagnosticLog } from './diagnostic-log.ts';
 
 interface SchemaRefreshOptions {
-  readonly reader: Reader;
+  /** One for each cell. */
+  readonly readers: readonly Reader[];
   readonly log: Logger;
   readonly clock: Clock;
   /** What the names of types begin with. Default: nothing. */
@@ -118,9 +119,9 @@ export class SchemaRefresh {
   }
 
   async #build(slices: SliceOptions): Promise<void> {
-    const { reader, log, clock, published } = this.#options;
+    const { readers, log, clock, published } = this.#options;
     const began = clock.monotonic();
-    const { described, came } = await this.#descriptions.read(reader, slices);
+    const { described, came } = await this.#descriptions.read(readers, slices);
     const catalog = await runSliced(this.#assembler.assemble(described, came), slices);
     if (this.#current?.catalog.hash === catalog.hash) {
       this.#diagnostics.say(catalog, [...catalog.diagnostics, ...this.#current.diagnostics]);

@@ -21,18 +21,20 @@ import { servedUid } from '../../catalog/resources/synthetic-identity.ts';
 import { liveList } from '../../live/list/live-list.ts';
 import type { LiveMessage, LivePushing, LiveRequest, LiveStart } from '../../live/list/live-request.ts';
 import type { LiveChange } from '../../live/log/live-change.ts';
-import { decodeLiveCursor } from '../../live/log/live-cursor.ts';
+import { decodeLiveCursor, splitCellCursors } from '../../live/log/live-cursor.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { requireVisible, withSettledRights } from '../../operation/require-visible.ts';
-import { dependsOnAnyKind, type Filter, hopsIn, readsRollUp } from '../../query/plan/filter.ts';
+import { clustersIn, dependsOnAnyKind, type Filter, hopsIn, readsRollUp } from '../../query/plan/filter.ts';
 import { encodeObjectId } from '../../query/plan/object-id.ts';
 import type { Projection } from '../../query/plan/plan.ts';
+import { viewsOf } from '../../query/sql/view.ts';
 import { ObjectSource } from '../../reads/lists/object-source.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import { eventStream } from '../generation/event-stream.ts';
 import type { OperationContext } from '../generation/generation.ts';
-import { GenerationMoved } from '../generation/generation-moved.ts';
+import { GenerationMoved, movedStart } from '../generation/generation-moved.ts';
+import { liveInCells } from '../generation/live-in-cells.ts';
 import { LiveEvent } from '../generation/shared-results.ts';
 import { projectionOf } from '../selection/projection.ts';
 import { shownPartsOf } from '../selection/shown-parts.ts';
@@ -132,13 +134,15 @@ export function changeFields(
       type: object,
       description: 'Null when REMOVED.',
       resolve: ({ operation, kind, change }) =>
-        change.object === null ? null : new ObjectSource(operation, kind, change.object),
+        change.object === null ? null : new ObjectSource(operation.at(change.identity.cluster), kind, change.object),
     },
     previous: {
       type: object,
       description: 'The object before the change.',
       resolve: ({ operation, kind, change }) =>
-        change.previous === null ? null : new ObjectSource(operation, kind, change.previous, { isPast: true }),
+        change.previous === null
+          ? null
+          : new ObjectSource(operation.at(change.identity.cluster), kind, change.previous, { isPast: true }),
     },
     reason: { type: type('RemovalReason') as GraphQLOutputType, resolve: ({ change }) => change.reason },
     changedPaths: {
@@ -186,9 +190,8 @@ export function changesRoot(
       return messages(portolan, kind, common, {
         kind,
         filter: conditions,
-        rights: rightsOf(portolan.source.rights, portolan.caller),
         clusters: servingClusters(portolan, kind, conditions),
-        start: portolan.liveStart ?? startOf(args['since'], args['snapshot']),
+        start: portolan.liveStart ?? startOf(portolan, args['since'], args['snapshot']),
         projection: projectionOfChanges(info, object),
         shown: args['distinct'] === true ? shownPartsOf(info, portolan.detached(), () => kind) : undefined,
       });
@@ -202,13 +205,19 @@ export function requireWatched(operation: Operation, keys: readonly string[], fi
   // Detached, because a subscription holds no lease.
   const reading = operation.detached();
   return withSettledRights(reading, () =>
-    reading.read(async (_lease, view) => requireVisible(view, keys, filter, 'watch')),
+    reading.readCells(async (cells) => requireVisible(viewsOf(cells), keys, filter, 'watch'), [], clustersIn(filter)),
   );
 }
 
 /** @throws PortolanError BAD_USER_INPUT for a malformed cursor. */
-export function startOf(since: unknown, snapshot: unknown): LiveStart {
-  if (typeof since === 'string') return { at: 'cursor', cursor: decodeLiveCursor(since) };
+export function startOf({ source: { cells } }: Operation, since: unknown, snapshot: unknown): LiveStart {
+  if (typeof since === 'string') {
+    if (cells === undefined) return { at: 'cursor', cursor: decodeLiveCursor(since) };
+    const starts = splitCellCursors(since, cells.length).map((cursor) =>
+      cursor === null ? null : ({ at: 'cursor', cursor } as const),
+    );
+    return { at: 'cells', starts };
+  }
   return { at: snapshot === false ? 'now' : 'snapshot' };
 }
 
@@ -227,20 +236,37 @@ function messages(
   operation: Operation,
   kind: CatalogKind,
   common: OperationContext['common'],
-  request: Pick<LiveRequest, 'kind' | 'filter' | 'rights' | 'clusters' | 'start' | 'projection' | 'shown'>,
+  {
+    start,
+    clusters,
+    ...request
+  }: Pick<LiveRequest, 'kind' | 'filter' | 'projection' | 'shown'> & {
+    readonly clusters: readonly string[];
+    readonly start: LiveStart;
+  },
 ): AsyncGenerator<ChangesSource, void, undefined> {
-  const { source } = operation;
+  const { source, caller } = operation;
+  const check = (successor: LiveStart): void => {
+    requireValid(caller, source.now());
+    leaveOldGeneration(operation, kind, successor);
+  };
   const begin = (signal: AbortSignal): AsyncGenerator<LiveMessage, void, undefined> =>
-    liveList(source.feed, {
-      ...request,
-      signal,
-      chunk: snapshotChunk,
-      now: () => source.now(),
-      pushing: common === undefined ? undefined : pushingTo(common, kind),
-      check: (successor) => {
-        requireValid(operation.caller, source.now());
-        leaveOldGeneration(operation, kind, successor);
-      },
+    liveInCells(operation, { start, signal, check, clusters: clustersIn(request.filter), kinds: [kind] }, (cell) => {
+      const served = clusters.filter((cluster) => operation.at(cluster) === cell);
+      return {
+        keys: [kind.key],
+        clusters: served,
+        list: (own) =>
+          liveList(cell.source.feed, {
+            ...request,
+            ...own,
+            clusters: served,
+            rights: rightsOf(cell.source.rights, caller),
+            chunk: snapshotChunk,
+            now: () => source.now(),
+            pushing: common === undefined || source.cells !== undefined ? undefined : pushingTo(common, kind),
+          }),
+      };
     });
   return eventStream(operation.signal, begin, (message) => new ChangesSource(operation, () => kind, message));
 }
@@ -264,7 +290,7 @@ function leaveOldGeneration({ source, generation }: Operation, kind: CatalogKind
   if (current === generation) return;
   // The objects of a cluster that came or went are in the log.
   const changed = current.kind(kind.key)?.shapeHash !== kind.shapeHash;
-  throw new GenerationMoved(kind.names.type, successor.at === 'place' ? { ...successor, changed } : successor);
+  throw new GenerationMoved(kind.names.type, movedStart(successor, changed));
 }
 
 /** A change of another object would have to change the result, and a subscription sees the changes of one kind. */

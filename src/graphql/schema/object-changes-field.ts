@@ -4,15 +4,18 @@ import { requireValid } from '../../access/caller.ts';
 import { rightsOf } from '../../access/rights.ts';
 import { must } from '../../base/must.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
+import type { Messages } from '../../live/feed/running-list.ts';
 import type { LiveStart } from '../../live/list/live-request.ts';
 import { liveObjects } from '../../live/objects/live-objects.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ServedKinds } from '../../operation/served-kinds.ts';
+import { clustersIn } from '../../query/plan/filter.ts';
 import { filterContext, filterFrom } from '../filter/read-filter.ts';
 import { eventStream } from '../generation/event-stream.ts';
 import type { OperationContext } from '../generation/generation.ts';
-import { GenerationMoved } from '../generation/generation-moved.ts';
+import { GenerationMoved, movedStart } from '../generation/generation-moved.ts';
+import { liveInCells } from '../generation/live-in-cells.ts';
 import { shownPartsOf } from '../selection/shown-parts.ts';
 import { nonNull } from '../types/type-wrappers.ts';
 import {
@@ -58,28 +61,41 @@ export function objectChangesRoot(shared: Shared): GraphQLFieldConfigMap<unknown
         const byKey = new Map(kinds.map((kind) => [kind.key, kind]));
         const kindOf = (key: string): CatalogKind => must(byKey.get(key), 'an object is of one of the kinds');
         const request = {
-          kinds: kinds.map((kind) => ({
-            kind,
-            clusters: servingClusters(portolan, kind, filter),
-            isOptional: optional.has(kind.key),
-          })),
           filter,
-          rights: rightsOf(source.rights, caller),
-          start: portolan.liveStart ?? startOf(args['since'], args['snapshot']),
           projection: projectionOfChanges(info, shared.object),
           shown: args['distinct'] === true ? shownPartsOf(info, portolan.detached(), kindOf) : undefined,
           chunk: snapshotChunk,
           now: () => source.now(),
-          check: (successor: LiveStart) => {
-            requireValid(caller, source.now());
-            leaveOldGeneration(portolan, words, kinds, successor);
-          },
         };
-        return eventStream(
-          portolan.signal,
-          (signal) => liveObjects(source.feed, { ...request, signal }),
-          (message) => new ChangesSource(portolan, kindOf, message),
-        );
+        const start = portolan.liveStart ?? startOf(portolan, args['since'], args['snapshot']);
+        const check = (successor: LiveStart): void => {
+          requireValid(caller, source.now());
+          leaveOldGeneration(portolan, words, kinds, successor);
+        };
+        const followed = kinds.map((kind) => ({
+          kind,
+          clusters: servingClusters(portolan, kind, filter),
+          isOptional: optional.has(kind.key),
+        }));
+        const begin = (signal: AbortSignal): Messages<void> =>
+          liveInCells(portolan, { start, signal, check, clusters: clustersIn(filter), kinds }, (cell) => {
+            const isOwn = (cluster: string): boolean => portolan.at(cluster) === cell;
+            const own = followed
+              .filter(({ kind }) => source.cells === undefined || kind.clusters.some(isOwn))
+              .map((each) => ({ ...each, clusters: each.clusters.filter(isOwn) }));
+            return {
+              keys: own.map(({ kind }) => kind.key),
+              clusters: own.flatMap((each) => each.clusters),
+              list: (of) =>
+                liveObjects(cell.source.feed, {
+                  ...request,
+                  ...of,
+                  kinds: own,
+                  rights: rightsOf(cell.source.rights, caller),
+                }),
+            };
+          });
+        return eventStream(portolan.signal, begin, (message) => new ChangesSource(portolan, kindOf, message));
       },
       resolve: (from) => from,
     },
@@ -96,7 +112,7 @@ function leaveOldGeneration(
   const current = source.generation();
   if (current === generation) return;
   const changed = shapesOf(current, words) !== textOf(kinds);
-  throw new GenerationMoved('objectChanges', successor.at === 'place' ? { ...successor, changed } : successor);
+  throw new GenerationMoved('objectChanges', movedStart(successor, changed));
 }
 
 /** Null if a word names no kind any more. The subscription then ends when it begins again. */

@@ -25,7 +25,7 @@ import {
 import { PortolanError } from '../../base/errors.ts';
 import { mostLevels } from '../../catalog/tree/nesting.ts';
 import { isRawJson, rawJsonText } from '../../catalog/values/raw-json.ts';
-import { mostAnswerCharacters } from '../../operation/operation-cost.ts';
+import { mostAnswerCharacters } from '../../operation/parts/operation-cost.ts';
 import type { OperationContext } from '../generation/generation.ts';
 
 /** By the context value of the execution. */

@@ -2,7 +2,7 @@
  * The estimated cost of an operation, in values. Every selected field counts its own cost (field-facts.ts), once for each object
  * that the lists above it may hold. The cost is computed from the document and its variables before anything is read, so that a
  * short document cannot request the whole store. The objects of a connection inside an object (the owners of a Pod) are counted apart,
- * because there are usually few (src/operation/operation-cost.ts).
+ * because there are usually few (src/operation/parts/operation-cost.ts).
  *
  * A list inside an object (the containers of a Pod) counts as one value: the API server limits the size of an object.
  *
@@ -19,7 +19,7 @@ import {
   type SelectionSetNode,
   type VariableValues,
 } from 'graphql';
-import type { AskedCost } from '../../operation/operation-cost.ts';
+import type { AskedCost } from '../../operation/parts/operation-cost.ts';
 import { factsOf } from './field-facts.ts';
 import { type SelectionContext, SelectionFold } from './walk.ts';
 

@@ -96,13 +96,19 @@ export function addAccess(builder: Builder): void {
           const { generation } = operation;
           const clusters = cluster == null ? [...generation.clusters] : [clusterOf(operation, cluster)];
           const most = Math.min(Math.max(0, first ?? defaultNamespaces), mostNamespaces);
-          return operation.read(async (_lease, view) =>
-            clusters
-              .toSorted()
-              .flatMap((of) =>
-                operation.loader(`visible namespaces ${of}`, () => visibleNamespaces(view, generation.all, of)),
-              )
-              .slice(0, most),
+          return operation.readCells(
+            async (cells) => {
+              return clusters
+                .toSorted()
+                .flatMap((of) =>
+                  operation.loader(`visible namespaces ${of}`, () =>
+                    visibleNamespaces(operation.viewIn(cells, of), generation.all, of),
+                  ),
+                )
+                .slice(0, most);
+            },
+            [],
+            clusters,
           );
         },
       }),
@@ -154,8 +160,8 @@ export function addAccess(builder: Builder): void {
       extensions: facts({ cost: { own: 500 } }),
       resolve: (_root, args, { portolan }) => {
         portolan.noteMore();
-        return portolan.read(async (_lease, view) => {
-          const of = clusterOf(portolan, args.cluster);
+        const of = clusterOf(portolan, args.cluster);
+        return portolan.at(of).read(async (_lease, view) => {
           requireRoles(view, of);
           const found = portolan.source.rights.whoCan(of, requestOf(args));
           if (found !== null) return [...found];

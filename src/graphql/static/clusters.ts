@@ -61,9 +61,14 @@ export function addClusters(builder: Builder): void {
 
 async function clustersOf(operation: Operation): Promise<ClusterSource[]> {
   operation.noteMore();
-  return operation.read(async (lease, view) => {
-    const byCluster = Map.groupBy(await visibleProgress(operation, lease, view), ({ cluster }) => cluster);
-    return (await readClusters(lease)).map((row) => ({ ...row, resources: byCluster.get(row.name) ?? [] }));
+  return operation.readCells(async (cells) => {
+    const found = await Promise.all(
+      cells.map(async ({ operation: cell, lease, view }) => {
+        const byCluster = Map.groupBy(await visibleProgress(cell, lease, view), ({ cluster }) => cluster);
+        return (await readClusters(lease)).map((row) => ({ ...row, resources: byCluster.get(row.name) ?? [] }));
+      }),
+    );
+    return found.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));
   });
 }
 

@@ -21,7 +21,7 @@ import type { Builder } from '../builder/builder.ts';
 import type { ResourceSource } from '../builder/resource-source.ts';
 import { eventStream } from '../generation/event-stream.ts';
 import { GenerationMoved } from '../generation/generation-moved.ts';
-import { resourceSelection, resourceSource } from './resources.ts';
+import { resourceSelection, resourceSource, sortedResources } from './resources.ts';
 import { visibleProgress } from './visible-progress.ts';
 
 interface ResourceChange {
@@ -106,10 +106,10 @@ async function* messages(
   signal: AbortSignal,
 ): AsyncGenerator<ResourceMessage, void, undefined> {
   const { source, generation, caller, liveStart } = operation;
-  const { feed } = source;
+  const { commits } = source;
   let known = (liveStart === null ? undefined : handedOver.get(liveStart)) ?? null;
-  while (!signal.aborted && !feed.closed) {
-    const { wakes } = feed;
+  while (!signal.aborted && !commits.closed) {
+    const { wakes } = commits;
     requireValid(caller, source.now());
     if (source.generation() !== generation) {
       const start: LiveStart = { at: 'snapshot' };
@@ -124,7 +124,7 @@ async function* messages(
       known = found.known;
     }
     await sleep(lookMs.least, null, { signal }).catch(() => {});
-    await feed.changed(wakes, AbortSignal.any([signal, AbortSignal.timeout(lookMs.most)]));
+    await commits.changed(wakes, AbortSignal.any([signal, AbortSignal.timeout(lookMs.most)]));
   }
 }
 
@@ -141,19 +141,26 @@ function read(
   { isWanted }: Selection,
   known: Known | null,
 ): Promise<{ readonly known: Known; readonly changes: readonly ResourceChange[] } | null> {
-  return operation.read(async (lease, view) => {
-    const wanted = (await readResourceProgress(lease)).filter((state) => isWanted(state) && isSeen(view, state));
+  return operation.readCells(async (cells) => {
+    const read = await Promise.all(
+      cells.map(async ({ lease, view }) =>
+        (await readResourceProgress(lease)).filter((state) => isWanted(state) && isSeen(view, state)),
+      ),
+    );
+    const wanted = read.flat();
     const now: Known = new Map(wanted.map((state) => [idOf(state), textOf(operation, state)]));
     const removed = [...(known ?? new Map<string, string>()).keys()].filter((id) => !now.has(id));
     const others = new Set([...now].flatMap(([id, text]) => (known?.get(id) === text ? [] : id)));
     if (known !== null && removed.length + others.size === 0) return null;
-    const states = others.size === 0 ? [] : await visibleProgress(operation, lease, view);
-    const changes = states.flatMap((state): ResourceChange[] => {
-      const id = idOf(state);
-      if (!others.has(id)) return [];
-      return [
-        { type: known?.has(id) === true ? 'MODIFIED' : 'ADDED', id, resource: resourceSource(operation, state, view) },
-      ];
+    const states = await Promise.all(
+      cells.map(async ({ operation: cell, lease, view }) => {
+        const shown = others.size === 0 ? [] : await visibleProgress(cell, lease, view);
+        return shown.map((state) => resourceSource(cell, state, view));
+      }),
+    );
+    const changes = sortedResources(states.flat()).flatMap((resource): ResourceChange[] => {
+      const id = idOf(resource.state);
+      return others.has(id) ? [{ type: known?.has(id) === true ? 'MODIFIED' : 'ADDED', id, resource }] : [];
     });
     const gone = removed.map((id): ResourceChange => ({ type: 'REMOVED', id, resource: null }));
     return { known: now, changes: [...gone, ...changes] };

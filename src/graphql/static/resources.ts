@@ -311,9 +311,14 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
       resolve: async (_root, { kinds, clusters }, { portolan }) => {
         portolan.noteMore();
         const { isWanted } = resourceSelection(portolan, { kinds, clusters });
-        return portolan.read(async (lease, view) => {
-          const states = (await visibleProgress(portolan, lease, view)).filter(isWanted);
-          return states.map((state) => resourceSource(portolan, state, view));
+        return portolan.readCells(async (cells) => {
+          const found = await Promise.all(
+            cells.map(async ({ operation, lease, view }) => {
+              const states = (await visibleProgress(operation, lease, view)).filter(isWanted);
+              return states.map((state) => resourceSource(operation, state, view));
+            }),
+          );
+          return sortedResources(found.flat());
         });
       },
     }),
@@ -335,6 +340,11 @@ export function resourceSelection(
   return {
     isWanted: ({ cluster, key }) => (wanted?.has(key) ?? true) && (clusters?.includes(cluster) ?? true),
   };
+}
+
+/** As one store has them: by cluster and key. The resources of a cluster are in one cell, in their order. */
+export function sortedResources(resources: readonly ResourceSource[]): ResourceSource[] {
+  return resources.toSorted(({ state: { cluster: a } }, { state: { cluster: b } }) => (a === b ? 0 : a < b ? -1 : 1));
 }
 
 export function resourceSource(operation: Operation, state: ResourceProgress, view: View): ResourceSource {

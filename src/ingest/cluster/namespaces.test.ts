@@ -93,8 +93,8 @@ test('R17, F27: a forbidden namespace parks itself alone; the others are served,
   expect(stored(running)).toEqual(['a/one']);
   expect(state(running, 'b')).toMatchObject({ synced: false, status: { phase: 'PARKED', refused: true } });
   await inLease(running, async (lease) => {
-    expect(await requireReady(lease, ['configmaps'])).toEqual([{ key: 'configmaps', cluster: 'east' }]);
-    await expect(requireReady(lease, ['nodes'])).rejects.toThrow('The API server refuses nodes to Portolan');
+    expect(await requireReady([lease], ['configmaps'])).toEqual([{ key: 'configmaps', cluster: 'east' }]);
+    await expect(requireReady([lease], ['nodes'])).rejects.toThrow('The API server refuses nodes to Portolan');
     expect((await readResourceProgress(lease)).find(({ key }) => key === 'configmaps')).toMatchObject({
       synced: false,
       objects: 1,
@@ -126,10 +126,12 @@ test('a kind is not ready while a namespace is being listed for the first time',
   running.between = (path, ask) =>
     path.startsWith('/api/v1/namespaces/b/configmaps') ? held.promise.then(ask) : undefined;
   await eventually(() => expect(state(running, 'a').synced).toBe(true));
-  await inLease(running, (lease) => expect(requireReady(lease, ['configmaps'])).rejects.toThrow('has not been synced'));
+  await inLease(running, (lease) =>
+    expect(requireReady([lease], ['configmaps'])).rejects.toThrow('has not been synced'),
+  );
   held.resolve();
   await ready(running);
-  await inLease(running, async (lease) => expect(await requireReady(lease, ['configmaps'])).toEqual([]));
+  await inLease(running, async (lease) => expect(await requireReady([lease], ['configmaps'])).toEqual([]));
 });
 
 test('other namespaces after a restart drop and add just those', async () => {
@@ -162,7 +164,7 @@ test('a warm start serves what the allowed namespaces hold before anything is as
   await eventually(() => expect(first.host.progress().ready).toBe(true));
   await first.close();
   await inLease(first, async (lease) => {
-    expect(await requireReady(lease, ['configmaps'])).toEqual([{ key: 'configmaps', cluster: 'east' }]);
+    expect(await requireReady([lease], ['configmaps'])).toEqual([{ key: 'configmaps', cluster: 'east' }]);
   });
 });
 

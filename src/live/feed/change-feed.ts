@@ -31,6 +31,7 @@ import { type CohortBatch, type CohortRows, concerns } from '../cohort/cohort-ba
 import { type Cohort, Cohorts, type Pushing, type StandingWait } from '../cohort/cohorts.ts';
 import type { ChangeWindow } from '../log/change-window.ts';
 import { ChangeWindows } from '../log/change-windows.ts';
+import { CommitSignals } from '../signals/commit-signals.ts';
 import { CommittedKinds } from '../signals/committed-kinds.ts';
 import { SharedSnapshots } from '../snapshot/shared-snapshots.ts';
 import { attempts, type FeedPosition, type FeedReads, type LogBatch, LogReads, type WindowsRead } from './log-reads.ts';
@@ -86,16 +87,14 @@ export class ChangeFeed {
   /** Windows that may lack changes, the longest waiting first. */
   readonly #due = new Set<ChangeWindow>();
   readonly #cohorts = new Cohorts();
-  readonly #listening = new Set<() => void>();
+  readonly #commits = new CommitSignals();
   readonly #shared = new Map<string, Promise<unknown>>();
   #pulling = false;
   /** Reads in a row that left changes. After `mostBehind` of them, a reader thread reads the next ones. */
   #behind = 0;
-  #wakes = 0;
   #interruptions = 0;
   /** The waits that an interruption has still to end. */
   #interrupted: { readonly window: ChangeWindow; readonly wait: StandingWait }[] = [];
-  #closed = false;
 
   constructor(reader: Reader, log: Logger, options: FeedOptions = {}) {
     this.#log = log;
@@ -109,12 +108,12 @@ export class ChangeFeed {
   }
 
   get closed(): boolean {
-    return this.#closed;
+    return this.#commits.closed;
   }
 
   /** The number of wakes. `changed` waits until it changes. */
   get wakes(): number {
-    return this.#wakes;
+    return this.#commits.wakes;
   }
 
   /** The number of interruptions. `next` ends when it changes. */
@@ -143,10 +142,10 @@ export class ChangeFeed {
 
   /** Signals a commit of these changes. Without an argument, any kind may have changed. Cheap, and safe to call at any time. */
   wake(committed?: CommittedChanges): void {
-    if (this.#closed) return;
+    if (this.#commits.closed) return;
     this.#committed.note(committed);
     for (const window of this.#windows) this.#moveEnd(window);
-    this.#notify();
+    this.#commits.notify();
     this.#startPull();
   }
 
@@ -161,7 +160,7 @@ export class ChangeFeed {
       this.#cohorts.waits(window.kindId).map((wait) => ({ window, wait })),
     );
     if (!isRunning) this.#interruptSome();
-    this.#notify();
+    this.#commits.notify();
   }
 
   #interruptSome(): void {
@@ -185,21 +184,12 @@ export class ChangeFeed {
 
   /** Resolves when `wakes` is no longer `seen`, the signal aborts or the feed closes. Never rejects. */
   changed(seen: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#closed || signal.aborted || this.#wakes !== seen) return resolve();
-      const done = (): void => {
-        this.#listening.delete(done);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      this.#listening.add(done);
-      signal.addEventListener('abort', done, { once: true });
-    });
+    return this.#commits.changed(seen, signal);
   }
 
   /** Runs `work` in a lease; again when it times out. @throws what the reader throws. */
   lease<T>(work: (lease: Lease) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return this.#logReads.lease(work, () => this.#closed, signal);
+    return this.#logReads.lease(work, () => this.#commits.closed, signal);
   }
 
   /**
@@ -217,7 +207,7 @@ export class ChangeFeed {
   ): Promise<FeedStep> {
     const { kindId } = cohort;
     let place = { epoch, sequence, count };
-    while (!this.#closed && !signal.aborted && this.#interruptions === seen) {
+    while (!this.#commits.closed && !signal.aborted && this.#interruptions === seen) {
       if (cohort.members === 0) throw new Error('invariant broken: a subscriber has joined the cohort');
       const window = this.#windows.get(kindId);
       const from = place.sequence;
@@ -264,19 +254,13 @@ export class ChangeFeed {
 
   /** Ends every wait. */
   close(): void {
-    this.#closed = true;
+    this.#commits.close();
     for (const window of [...this.#windows]) this.#forget(window);
-    this.#notify();
-  }
-
-  #notify(): void {
-    this.#wakes += 1;
-    for (const resume of [...this.#listening]) resume();
   }
 
   /** Opens a window that begins at `end`, up to which a subscriber has read the log of the kind. */
   #openWindow(kindId: number, epoch: string, end: number): void {
-    if (this.#closed || !this.#cohorts.has(kindId)) return;
+    if (this.#commits.closed || !this.#cohorts.has(kindId)) return;
     const known = this.#windows.get(kindId);
     if (known?.epoch === epoch) return;
     this.#forget(known);
@@ -294,9 +278,9 @@ export class ChangeFeed {
   /** Null when the feed was closed meanwhile. @throws what the reader throws. */
   async #readLog(kindId: number, position: FeedPosition): Promise<LogBatch | null> {
     try {
-      return await this.#logReads.log(kindId, position, () => this.#closed);
+      return await this.#logReads.log(kindId, position, () => this.#commits.closed);
     } catch (error) {
-      if (this.#closed) return null;
+      if (this.#commits.closed) return null;
       throw error;
     }
   }
@@ -311,7 +295,7 @@ export class ChangeFeed {
   /** Reads changes into the windows that are due, until none is due. Never rejects. */
   async #pull(): Promise<void> {
     let failures = 0;
-    while (this.#due.size > 0 && !this.#closed) {
+    while (this.#due.size > 0 && !this.#commits.closed) {
       const due = [...this.#due].filter((window) => this.#isOpen(window));
       this.#due.clear();
       try {
@@ -326,7 +310,7 @@ export class ChangeFeed {
           continue;
         }
         failures = 0;
-        if (!this.#closed) {
+        if (!this.#commits.closed) {
           this.#log.warn({ error: messageOf(error) }, 'reading changes failed; subscribers read the log');
         }
         for (const window of due) this.#forget(window);

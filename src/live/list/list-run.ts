@@ -9,7 +9,7 @@ import type { Cohort } from '../cohort/cohorts.ts';
 import type { ChangeFeed, Membership } from '../feed/change-feed.ts';
 import { notYetSynced, whenReady } from '../feed/running-list.ts';
 import { encodeLiveCursor, type LiveCursor } from '../log/live-cursor.ts';
-import type { LiveRequest, LiveStart } from './live-request.ts';
+import type { CellStart, LiveRequest } from './live-request.ts';
 
 /** A live list that runs. */
 export interface Run {
@@ -70,7 +70,7 @@ export function message(
 /** Waits until the kind is synced, then reads and joins the kind in the feed. Null when the list was stopped. */
 export async function readKind<T>(
   run: Run,
-  start: LiveStart,
+  start: CellStart,
   read: (lease: Lease, view: View, kindId: number, scopes: Scopes) => Promise<T>,
 ): Promise<T | null> {
   const { request, joined } = run;
@@ -79,7 +79,7 @@ export async function readKind<T>(
     check: () => request.check(start),
     ofSnapshot: start.at === 'snapshot',
     async read(lease) {
-      if (request.clusters?.length !== 0) await requireReady(lease, [key], request.clusters ?? undefined);
+      if (request.clusters?.length !== 0) await requireReady([lease], [key], request.clusters ?? undefined);
       const scopes = await request.rights.at(lease);
       const view = await readView(lease, scopes);
       const kindId = view.get(key)?.kindId;

@@ -15,12 +15,12 @@ import { nowhere } from '../log/live-cursor.ts';
 import type { SharedSnapshot } from '../snapshot/shared-snapshots.ts';
 import { readChunk, type SnapshotMatches, takeMatches } from '../snapshot/snapshot.ts';
 import { message, type Run, readKind } from './list-run.ts';
-import type { LivePosition, LiveStart } from './live-request.ts';
+import type { CellStart, LivePosition } from './live-request.ts';
 
 /** Sends one snapshot. It starts again when the log no longer reaches back to the snapshot's revision. Null when stopped. */
 export async function* snapshot(run: Run): Messages<LivePosition | null> {
   const { request } = run;
-  const again: LiveStart = { at: 'snapshot' };
+  const again: CellStart = { at: 'snapshot' };
   const joined = yield* sendSnapshot(
     run,
     () => readKind(run, again, joinSnapshot(run)),

@@ -5,16 +5,16 @@ import { allRows, type Scope, type Scopes } from '../../access/scope.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { everything } from '../../query/plan/filter.ts';
 import { decodeLiveCursor, encodeLiveCursor, nowhere } from '../log/live-cursor.ts';
-import type { LiveMessage, LiveStart } from './live-request.ts';
+import type { CellStart, LiveMessage } from './live-request.ts';
 
-const snapshot: LiveStart = { at: 'snapshot' };
+const snapshot: CellStart = { at: 'snapshot' };
 const red = colored('red');
 
 function told({ changes }: LiveMessage): readonly string[] {
   return changes.map(({ type, identity }) => `${type} ${identity.name}`);
 }
 
-const since = (cursor: string): LiveStart => ({ at: 'cursor', cursor: decodeLiveCursor(cursor) });
+const since = (cursor: string): CellStart => ({ at: 'cursor', cursor: decodeLiveCursor(cursor) });
 
 test('a snapshot in chunks, SYNCED, then every change [T1] [T7] [T9]', async () => {
   const { list, relist, put, remove, truth } = await liveSetup();
@@ -261,7 +261,7 @@ test('a place goes on unheard, with its count; or says GAP when it must [T5]', a
 test('check is asked before each message and at an interruption, with the place of a successor', async () => {
   const { list, relist, put, feed } = await liveSetup();
   await relist(['a'], 'red');
-  const asked: LiveStart[] = [];
+  const asked: CellStart[] = [];
   let moved = false;
   const messages = list(snapshot, {
     check: (successor) => {

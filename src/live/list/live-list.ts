@@ -34,7 +34,7 @@ import { isInLog, nowhere, scopeMark } from '../log/live-cursor.ts';
 import { moveScope } from '../snapshot/scope-move.ts';
 import { JoinedCohort, message, type Run, readKind } from './list-run.ts';
 import { snapshot } from './list-snapshot.ts';
-import type { LivePosition, LiveRequest, LiveStart } from './live-request.ts';
+import type { CellStart, LivePosition, LiveRequest } from './live-request.ts';
 import { pushingOf } from './push-groups.ts';
 
 /** Runs until the signal aborts, the feed closes or `check` throws. */
@@ -91,7 +91,7 @@ function moved(position: LivePosition, message: CohortMessage): LivePosition {
   return { ...position, sequence: message.upTo, count: message.countAfter(position.count) };
 }
 
-function successorOf({ epoch, sequence, visible, count }: LivePosition): LiveStart {
+function successorOf({ epoch, sequence, visible, count }: LivePosition): CellStart {
   const scope = scopeMark(visible);
   const cursor = { epoch, sequence, ...(scope === undefined ? {} : { scope }) };
   return { at: 'place', cursor, totalCount: count, changed: false };

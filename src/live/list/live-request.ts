@@ -12,6 +12,12 @@ export type { LiveMessage } from '../cohort/cohort-batch.ts';
 
 /** The start of a live list. */
 export type LiveStart =
+  | CellStart
+  /** Where a list over several cells stopped, by cell; null for a cell of which the client holds nothing. */
+  | { readonly at: 'cells'; readonly starts: readonly (CellStart | null)[] };
+
+/** The start of a live list in one cell. */
+export type CellStart =
   /** With a snapshot of the current matches. */
   | { readonly at: 'snapshot' }
   /** Without a snapshot: only future changes. */
@@ -35,7 +41,7 @@ export interface LiveRequest {
   readonly rights: CallerRights;
   /** At least one of these clusters must be synced; null for any cluster that serves the kind, empty to require none. */
   readonly clusters: readonly string[] | null;
-  readonly start: LiveStart;
+  readonly start: CellStart;
   readonly projection: Projection;
   /** A MODIFIED without a difference in these parts is left out. Absent: none is left out. */
   readonly shown?: ShownParts | undefined;
@@ -48,7 +54,7 @@ export interface LiveRequest {
    * Called before each message and after each interruption of the feed. It throws to end the list.
    * @param successor the start of another live list that would continue this one without a visible interruption.
    */
-  check(successor: LiveStart): void;
+  check(successor: CellStart): void;
   /** Takes LIVE messages while the list waits, without a turn of the generator. */
   readonly pushing?: LivePushing | undefined;
 }

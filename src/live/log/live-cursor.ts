@@ -4,6 +4,7 @@
  *   base64url( JSON [ "live1", epoch, sequence ] )          for example ["live1","<epoch>",42], or -1 (`nowhere`) as the sequence
  *   base64url( JSON [ "live1", epoch, sequence, scope ] )   for a caller who does not see all objects
  *   base64url( JSON [ "live1", epoch, sequence, scope or null, kinds ] )   for several kinds
+ *   base64url( JSON [ "cells1", cursor, cursor, … ] )   over several cells: one for each, in their order
  *
  * A cursor does not contain the filter. Whether a change is ADDED, MODIFIED or REMOVED for a filter depends only on the object
  * before and after the change. So a client may continue from a list's cursor with another filter, for instance the ids of one
@@ -64,6 +65,8 @@ function digestOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16);
 }
 
+const cellsTag = 'cells1';
+
 /** Less than the sequence number of every change. */
 export const nowhere = -1;
 
@@ -87,17 +90,45 @@ export function writeLiveCursor({ epoch, sequence, scope, kinds }: LiveCursor): 
   return Buffer.from(JSON.stringify(['live1', epoch, sequence, ...marks])).toString('base64url');
 }
 
+/**
+ * The cursor over several cells, as opaque text; of one cell, its own.
+ * @param cursors of the cells in their order; empty for a cell of which the client holds nothing
+ */
+export function joinCellCursors(cursors: readonly string[]): string {
+  const [only = '', ...others] = cursors;
+  return others.length === 0 ? only : Buffer.from(JSON.stringify([cellsTag, ...cursors])).toString('base64url');
+}
+
+/**
+ * The cursors of the cells in their order; null for a cell of which the client holds nothing. Of a cursor over another number of cells:
+ * cursors that no cell continues.
+ * @throws PortolanError BAD_USER_INPUT for text that is not a cursor of changes.
+ */
+export function splitCellCursors(text: string, cells: number): readonly (LiveCursor | null)[] {
+  const parts = partsOf(text);
+  const joined = Array.isArray(parts) && parts[0] === cellsTag ? parts.slice(1) : null;
+  const cursors = joined === null ? [cursorOf(parts)] : joined.map((each) => cursorOf(partsOf(String(each))));
+  if (!cursors.every((each, index) => each !== null || joined?.[index] === '')) throw noCursor();
+  if (cursors.length === cells) return cursors;
+  return Array.from({ length: cells }, () => ({ epoch: '', sequence: nowhere }));
+}
+
 /** @throws PortolanError BAD_USER_INPUT for text that is not a cursor of changes. */
 export function decodeLiveCursor(text: string): LiveCursor {
-  let parts: unknown;
+  const [cursor] = splitCellCursors(text, 1);
+  return cursor ?? { epoch: '', sequence: nowhere };
+}
+
+function partsOf(text: string): unknown {
   try {
-    parts = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    return JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
   } catch {
-    parts = null;
+    return null;
   }
-  const cursor = cursorOf(parts);
-  if (cursor !== null) return cursor;
-  throw new PortolanError(
+}
+
+function noCursor(): PortolanError {
+  return new PortolanError(
     'BAD_USER_INPUT',
     'The value of `since` is not a cursor of changes; take it from `changesCursor` of a list or `cursor` of a message.',
   );

@@ -6,7 +6,7 @@ import { allRows, noRows, type Scope } from '../../access/scope.ts';
 import { must } from '../../base/must.ts';
 import { everything } from '../../query/plan/filter.ts';
 import { readLogFloor } from '../../store/read/changes.ts';
-import type { LiveMessage, LiveStart } from '../list/live-request.ts';
+import type { CellStart, LiveMessage } from '../list/live-request.ts';
 import { decodeLiveCursor } from '../log/live-cursor.ts';
 import { liveObjects } from './live-objects.ts';
 
@@ -27,7 +27,7 @@ async function world(scopes: Readonly<Record<string, Scope>>, maxBytes = 1e9) {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
   /** @param caller what the list's caller may see, which may change */
-  const start = (isOptional = false, caller = current, from: LiveStart = { at: 'snapshot' }): Messages => {
+  const start = (isOptional = false, caller = current, from: CellStart = { at: 'snapshot' }): Messages => {
     const visible = visibleTo(caller);
     return liveObjects(feed, {
       kinds: [things, gears].map((key) => ({

@@ -30,7 +30,7 @@ import { readChangedKinds, readLogFloor } from '../../store/read/changes.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { ChangeFeed, Membership } from '../feed/change-feed.ts';
 import { type Messages, stopped } from '../feed/running-list.ts';
-import type { LiveStart } from '../list/live-request.ts';
+import type { CellStart } from '../list/live-request.ts';
 import { cursorMarks, isInLog, type LiveCursor, nowhere } from '../log/live-cursor.ts';
 import { StandingWaits } from '../signals/standing-waits.ts';
 import {
@@ -82,7 +82,7 @@ export async function* liveObjects(feed: ChangeFeed, given: LiveObjectsRequest):
   }
 }
 
-function successorOf({ epoch, sequence, visibleKinds, count }: ObjectsPosition): LiveStart {
+function successorOf({ epoch, sequence, visibleKinds, count }: ObjectsPosition): CellStart {
   return { at: 'place', cursor: { epoch, sequence, ...visibleKinds.marks }, totalCount: count, changed: false };
 }
 

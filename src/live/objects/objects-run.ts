@@ -6,7 +6,7 @@ import type { Lease } from '../../store/types/lease.ts';
 import type { LiveMessage } from '../cohort/cohort-batch.ts';
 import type { ChangeFeed } from '../feed/change-feed.ts';
 import { notYetSynced, whenReady } from '../feed/running-list.ts';
-import type { LiveRequest, LiveStart } from '../list/live-request.ts';
+import type { CellStart, LiveRequest } from '../list/live-request.ts';
 import { cursorMarks, writeLiveCursor } from '../log/live-cursor.ts';
 import {
   type FollowedKind,
@@ -45,7 +45,7 @@ export function message(
 /** Waits until the kinds are synced, then reads. Null when the list was stopped. */
 export function readKinds<T>(
   run: Run,
-  start: LiveStart,
+  start: CellStart,
   read: (
     lease: Lease,
     view: View,

@@ -7,7 +7,7 @@ import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import type { LiveMessage } from '../cohort/cohort-batch.ts';
 import { type Messages, type SnapshotSender, sendSnapshot } from '../feed/running-list.ts';
-import type { LiveStart } from '../list/live-request.ts';
+import type { CellStart } from '../list/live-request.ts';
 import type { LiveChange } from '../log/live-change.ts';
 import { nowhere } from '../log/live-cursor.ts';
 import type { SharedSnapshot, TakenSnapshot } from '../snapshot/shared-snapshots.ts';
@@ -31,7 +31,7 @@ interface TakenObjects extends TakenSnapshot {
 /** Sends one snapshot. It starts again when the log no longer reaches back to the snapshot's revision. Null when stopped. */
 export async function* snapshot(run: Run): Messages<ObjectsPosition | null> {
   const { request } = run;
-  const again: LiveStart = { at: 'snapshot' };
+  const again: CellStart = { at: 'snapshot' };
   const joined = yield* sendSnapshot(
     run,
     () => readKinds(run, again, joinSnapshot(run)),

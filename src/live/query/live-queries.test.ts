@@ -37,7 +37,7 @@ async function world({ runs = 1, milliseconds = 0, mayEnd = () => true }: Made =
   const clock = new ManualClock();
   const queries = new LiveQueries({
     changes: watchedChanges(fixture.engine.source.feed),
-    reader: fixture.reader,
+    readers: [fixture.reader],
     runs,
     monotonic: () => clock.monotonic(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
@@ -250,7 +250,7 @@ test('a run keeps its permit for a pause after its end, also when no other cohor
   let [now, runs] = [0, 0];
   const queries = new LiveQueries({
     changes: watchedChanges(fixture.engine.source.feed),
-    reader: fixture.reader,
+    readers: [fixture.reader],
     runs: 1,
     monotonic: () => now,
     sleep: (ms) => {

@@ -8,14 +8,16 @@
  * the user too if the result is for one user alone.
  */
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
-import { isUnchanged, type KindState, stateStatement } from '../../query/read/kind-state.ts';
+import { must } from '../../base/must.ts';
+import { isUnchanged, type KindState, kindInCell, stateStatement } from '../../query/read/kind-state.ts';
 import type { CommittedChanges } from '../../store/types/change.ts';
 import type { Reader } from '../../store/types/lease.ts';
 import { type ChangeSource, type CohortParts, QueryCohort, type Touched } from './query-cohort.ts';
 
 interface LiveQueriesOptions {
   readonly changes: ChangeSource;
-  readonly reader: Reader;
+  /** One for each cell. */
+  readonly readers: readonly Reader[];
   /** The most queries that run at once. */
   readonly runs: number;
   readonly monotonic: () => number;
@@ -50,11 +52,11 @@ export class LiveQueries {
   #members = 0;
   #runs = 0;
 
-  constructor({ changes, reader, runs, monotonic, sleep }: LiveQueriesOptions) {
+  constructor({ changes, readers, runs, monotonic, sleep }: LiveQueriesOptions) {
     this.#parts = {
       changes,
       permits: new Semaphore(Math.max(1, runs)),
-      isUnchanged: (state) => isUnchangedNow(reader, state),
+      isUnchanged: (state) => isUnchangedIn(readers, state),
       monotonic,
       sleep: (ms, signal) => sleep(ms, signal).catch(() => {}),
       registered: (cohort, kinds) => this.#register(cohort, kinds),
@@ -94,8 +96,8 @@ export class LiveQueries {
     };
   }
 
-  /** Signals a commit of these changes. Without an argument, any kind may have changed. */
-  wake(committed?: CommittedChanges): void {
+  /** Signals a commit of these changes in a cell. Without an argument, any kind may have changed. */
+  wake(committed?: CommittedChanges, cell = 0): void {
     if (committed === undefined) {
       for (const cohort of this.#cohorts.values()) cohort.touch(null, Number.POSITIVE_INFINITY);
       return;
@@ -103,7 +105,7 @@ export class LiveQueries {
     const { epoch, revision, kindIds } = committed;
     for (const cohort of this.#ofAny) cohort.touch(epoch, revision);
     for (const kindId of kindIds) {
-      for (const cohort of this.#byKind.get(kindId) ?? []) cohort.touch(epoch, revision);
+      for (const cohort of this.#byKind.get(kindInCell(cell, kindId)) ?? []) cohort.touch(epoch, revision);
     }
   }
 
@@ -130,6 +132,14 @@ export class LiveQueries {
       this.#byKind.set(kindId, of);
     }
   }
+}
+
+/** In each cell that the state is of. */
+async function isUnchangedIn([only, ...others]: readonly Reader[], state: KindState): Promise<boolean> {
+  const readers = [must(only, 'a store has a cell'), ...others];
+  const cells = state.cells ?? [{ index: 0, state }];
+  const unchanged = cells.map((cell) => isUnchangedNow(must(readers[cell.index], 'the reader of a cell'), cell.state));
+  return (await Promise.all(unchanged)).every((each) => each);
 }
 
 /** False too if the store cannot be read: the query runs again then. */

@@ -8,7 +8,7 @@
 import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
-import type { Operation } from '../../operation/operation.ts';
+import type { CellRead, Operation } from '../../operation/operation.ts';
 import { refusalOfObject, requireVisible } from '../../operation/require-visible.ts';
 import type { Filter, Identity } from '../../query/plan/filter.ts';
 import type { ObjectRow } from '../../query/plan/plan.ts';
@@ -17,8 +17,7 @@ import { matchingObjects } from '../../query/read/match-ids.ts';
 import { objectsById } from '../../query/read/object-rows.ts';
 import { requireReady } from '../../query/read/readiness.ts';
 import { ownedTrees } from '../../query/related/owned-tree.ts';
-import type { View } from '../../query/sql/view.ts';
-import type { Lease } from '../../store/types/lease.ts';
+import { leasesOf, viewsOf } from '../../query/sql/view.ts';
 import { podProjection } from './pod-containers.ts';
 
 /** The key of Pods. */
@@ -47,14 +46,22 @@ const lookCost = 100;
  */
 export async function selectedPods(
   operation: Operation,
-  lease: Lease,
-  view: View,
+  cells: readonly CellRead[],
   source: PodSource,
 ): Promise<SelectedPods> {
-  const found =
-    source.by === 'ids'
-      ? await named(operation.generation, lease, view, source.identities)
-      : await matched(operation, lease, view, source);
+  if (source.by === 'ids') await requireNamed(operation, cells, source.identities);
+  else await requireMatched(operation, cells, source);
+  const parts = await Promise.all(cells.map((cell) => podsIn(operation.generation, cell, source)));
+  const pods = parts.flatMap((part) => part.pods);
+  requireFew(pods.length, most.objects);
+  return { pods, cost: lookCost + parts.reduce((sum, { cost }) => sum + cost, 0) };
+}
+
+async function podsIn(generation: Operation['generation'], cell: CellRead, source: PodSource): Promise<SelectedPods> {
+  const { lease, view } = cell;
+  const found = await (source.by === 'ids'
+    ? named(generation, cell, source.identities)
+    : matched(generation, cell, source));
   requireFew(found.length, most.objects);
   const owners = found.filter(({ key }) => key !== podKey);
   const trees = owners.length === 0 ? [] : await ownedTrees(lease, view, owners.map(rootOf), most.owned);
@@ -70,41 +77,58 @@ export async function selectedPods(
     [...ids].map((id) => ({ id, key: podKey })),
     podProjection,
   );
-  return { pods, cost: lookCost + found.length + owned.length + pods.length };
+  return { pods, cost: found.length + owned.length + pods.length };
 }
 
-async function named(
-  generation: Operation['generation'],
-  lease: Lease,
-  view: View,
+/** @throws as `selectedPods` */
+async function requireNamed(
+  operation: Operation,
+  cells: readonly CellRead[],
   identities: readonly Identity[],
-): Promise<readonly ObjectRow[]> {
+): Promise<void> {
+  const { generation } = operation;
   const meant = identities.map((identity) => originOf(generation, identity));
-  const refusals = meant.map((identity) => refusalOfObject(view, identity));
+  const refusals = meant.map((identity) => refusalOfObject(operation.viewIn(cells, identity.cluster), identity));
   const [first] = refusals;
   if (first !== null && first !== undefined && refusals.every((refusal) => refusal !== null)) throw first;
   const keys = [...new Set(meant.map(({ key }) => key))].filter((key) => generation.kind(key) !== undefined);
   const clusters = [...new Set(meant.map(({ cluster }) => cluster))].filter((each) => generation.clusters.has(each));
-  if (keys.length > 0 && clusters.length > 0) await requireReady(lease, keys, clusters);
+  if (keys.length > 0 && clusters.length > 0) await requireReady(leasesOf(cells), keys, clusters);
+}
+
+/** @throws as `selectedPods` */
+async function requireMatched(
+  operation: Operation,
+  cells: readonly CellRead[],
+  { kinds, filter }: Extract<PodSource, { by: 'query' }>,
+): Promise<void> {
+  requireVisible(
+    viewsOf(cells),
+    kinds.map(({ key }) => key),
+    filter,
+  );
+  for (const kind of kinds) {
+    const clusters = servingClusters(operation, kind, filter);
+    if (clusters.length > 0) await requireReady(leasesOf(cells), [kind.key], clusters);
+  }
+}
+
+async function named(
+  generation: Operation['generation'],
+  { lease, view }: CellRead,
+  identities: readonly Identity[],
+): Promise<readonly ObjectRow[]> {
+  const meant = identities.map((identity) => originOf(generation, identity));
   return (await fetchObjects(lease, view, meant, {})).filter((row) => row !== null);
 }
 
 async function matched(
-  operation: Operation,
-  lease: Lease,
-  view: View,
+  generation: Operation['generation'],
+  { lease, view }: CellRead,
   { kinds, filter }: Extract<PodSource, { by: 'query' }>,
 ): Promise<readonly ObjectRow[]> {
-  requireVisible(
-    view,
-    kinds.map(({ key }) => key),
-    filter,
-  );
   const found: { readonly id: number; readonly key: string }[] = [];
   for (const kind of kinds) {
-    const clusters = servingClusters(operation, kind, filter);
-    if (clusters.length === 0) continue;
-    await requireReady(lease, [kind.key], clusters);
     const limit = most.objects + 1;
     const some = await matchingObjects(lease, view, kind, filter, { limit, access: 'list' });
     found.push(...some.map(({ objectId }) => ({ id: objectId, key: kind.key })));
@@ -112,7 +136,7 @@ async function matched(
   }
   requireFew(found.length, most.objects);
   const rows = await objectsById(lease, found, {});
-  const origins = rows.map((row) => originOf(operation.generation, row));
+  const origins = rows.map((row) => originOf(generation, row));
   const own = rows.filter((row, at) => row === origins[at]);
   if (own.length === rows.length) return rows;
   const others = origins.filter((origin, at) => origin !== rows[at]);

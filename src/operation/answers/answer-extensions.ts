@@ -21,17 +21,17 @@ export interface Lacks {
   readonly stale: readonly Stale[];
 }
 
-/** The extensions of every answer. `revision` is null when nothing was read. */
+/** The extensions of every answer. `revision` is null when nothing was read, and a list where several cells were. */
 export function answerExtensions(
   generation: { readonly id: string },
   { asked, allowed, spent }: Cost,
-  revision: number | null,
+  revision: number | readonly (number | null)[] | null,
   { missing, stale }: Lacks,
 ): Record<string, unknown> {
   return {
     generation: generation.id,
     ...(asked === null ? {} : { cost: { asked, allowed, spent } }),
-    ...(revision === null ? {} : { revision }),
+    ...(revision === null ? {} : typeof revision === 'number' ? { revision } : { revisions: revision }),
     ...(missing.length === 0 ? {} : { notReady: missing }),
     ...(stale.length === 0
       ? {}

@@ -217,7 +217,7 @@ test('SQL gives the groups that the evaluator gives', { timeout: 120_000 }, asyn
         for (const { filter, by, measured, kinds, facet: asked } of questions) {
           const plan: AggregatePlan = { kinds: kinds.map(plannedKind), filter, by, measured };
           await store.read(async (lease, view) => {
-            const found = withinBudget(await aggregateKinds(lease, view, plan, boundless()));
+            const found = withinBudget(await aggregateKinds([{ lease, view }], plan, boundless()));
             expect(shownGroups(found, plan), JSON.stringify(plan)).toEqual(
               shownGroups(evaluateAggregate(plan, held), plan),
             );
@@ -234,7 +234,7 @@ test('SQL gives the groups that the evaluator gives', { timeout: 120_000 }, asyn
               values: each.values.map(({ key, count }) => [key === null ? null : String(key), count]),
             });
             expect(
-              text(withinBudget(await facet(lease, view, facetPlan, boundless()))),
+              text(withinBudget(await facet([{ lease, view }], facetPlan, boundless()))),
               JSON.stringify(facetPlan),
             ).toEqual(text(wanted));
           });

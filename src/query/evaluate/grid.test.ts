@@ -99,7 +99,7 @@ describe.each(types)('%s', (type) => {
             let cursor: string | null = null;
             do {
               const after: string | null = cursor;
-              const result: ListResult = await listPage(lease, view, {
+              const result: ListResult = await listPage([{ lease, view }], {
                 kinds: [plannedKind(key)],
                 filter: both,
                 orderBy,

@@ -345,7 +345,7 @@ async function walk(
     const page: Page = backward
       ? { direction: 'backward', limit, before: cursor }
       : { direction: 'forward', limit, after: cursor };
-    const result: ListResult = await store.read((lease, view) => listPage(lease, view, { ...plan, page }));
+    const result: ListResult = await store.read((lease, view) => listPage([{ lease, view }], { ...plan, page }));
     const shown = result.rows.map(show);
     if (backward) found.unshift(...shown);
     else found.push(...shown);
@@ -364,7 +364,7 @@ async function checkWindow(
   { limit, backward, ends }: { limit: number; backward: boolean; ends: readonly (number | null)[] },
 ): Promise<void> {
   const page = (given: Page): Promise<ListResult> =>
-    store.read((lease, view) => listPage(lease, view, { ...plan, page: given }));
+    store.read((lease, view) => listPage([{ lease, view }], { ...plan, page: given }));
   const { rows } = await page({ direction: 'forward', limit: 10_000, after: null });
   if (rows.length === 0) return;
   const at = ends.map((end) => (end === null ? null : Math.min(rows.length - 1, Math.floor(end * rows.length))));

@@ -69,7 +69,7 @@ describe('cursors', () => {
     await store.sync(promotedKey, 'east', [thing({ name: 'a' }), thing({ name: 'b' })]);
     const list = (filter: Filter, size: boolean, after: string | null) =>
       store.read((lease, view) =>
-        listPage(lease, view, {
+        listPage([{ lease, view }], {
           kinds: [plannedKind(promotedKey)],
           filter,
           orderBy: size ? [orderTerm('spec.size', 'Int64')] : [],

@@ -1,5 +1,5 @@
 /**
- * Runs an aggregate over one kind or several, in one lease: one statement for each kind, whose groups are merged by key.
+ * Runs an aggregate over one kind or several, in one lease for each cell: one statement for each kind, whose groups are merged by key.
  *
  *   choose and count the rows of each kind -> take all costs from the budget at once -> run the statements -> merge the groups
  *
@@ -19,30 +19,39 @@ import { populatedKinds } from '../route/populated-kinds.ts';
 import type { AccessPath } from '../sql/access-path.ts';
 import { KindTables } from '../sql/kind-tables.ts';
 import { aggregateStatement, readGroups, type StatementOptions } from '../sql/sql-aggregate.ts';
-import type { View } from '../sql/view.ts';
+import type { CellView, View } from '../sql/view.ts';
 
 /**
  * The groups of the matching objects, in undefined order. Without `by`, exactly one group.
  * @throws PortolanError QUERY_TOO_COSTLY for more than mostGroups groups.
  */
 export async function aggregateKinds(
-  lease: Lease,
-  view: View,
+  cells: readonly CellView[],
   plan: AggregatePlan,
   budget: ScanBudget,
   options: StatementOptions = { limit: mostGroups + 1 },
 ): Promise<readonly GroupResult[] | OverBudget> {
-  const found: FoundRows[] = [];
   const keys = [...new Set(plan.kinds.map((kind) => kind.key))];
-  for (const key of await populatedKinds(lease, view, keys, plan.filter)) {
-    const kind = view.get(key);
-    if (kind === undefined) continue;
-    const rows = await findRows(lease, kind, plan.filter);
-    const { cost } = aggregateStatement(rows.rows, plan, options);
-    found.push(cost >= rowCost.body ? await countRows(lease, rows, budget.left(cost)) : rows);
-  }
-  const sets = await aggregateRows(lease, found, plan, budget, 1, options);
+  const found = await Promise.all(
+    cells.map(async ({ lease, view }) => {
+      const rowsOfCell: CellRows[] = [];
+      for (const key of await populatedKinds(lease, view, keys, plan.filter)) {
+        const kind = view.get(key);
+        if (kind === undefined) continue;
+        const rows = await findRows(lease, kind, plan.filter);
+        const { cost } = aggregateStatement(rows.rows, plan, options);
+        rowsOfCell.push({ lease, ...(cost >= rowCost.body ? await countRows(lease, rows, budget.left(cost)) : rows) });
+      }
+      return rowsOfCell;
+    }),
+  );
+  const sets = await aggregateRows(found.flat(), plan, budget, 1, options);
   return sets instanceof OverBudget ? sets : (sets[0] ?? []);
+}
+
+/** Chosen rows, and the lease in which they are read. */
+interface CellRows extends FoundRows {
+  readonly lease: Lease;
 }
 
 /** Related objects of one kind. `pairs` is a JSON list of [index of the object they are related to, object id]. */
@@ -66,7 +75,7 @@ export async function aggregateRelated(
   budget: ScanBudget,
   places: number,
 ): Promise<readonly (readonly GroupResult[])[] | OverBudget> {
-  const found = related.flatMap(({ key, count, pairs }): readonly FoundRows[] => {
+  const found = related.flatMap(({ key, count, pairs }): readonly CellRows[] => {
     const kind = view.get(key);
     if (kind === undefined) return [];
     const path: AccessPath = {
@@ -78,22 +87,22 @@ export async function aggregateRelated(
       rest: everything,
     };
     const rows = { kind, filter: everything, path, allCount: true, set: raw('d.value ->> 0') };
-    return [{ rows, estimate: count }];
+    return [{ lease, rows, estimate: count }];
   });
-  return aggregateRows(lease, found, plan, budget, places);
+  return aggregateRows(found, plan, budget, places);
 }
 
 /** Aggregates chosen rows in `sets` sets: the groups of each set. */
 async function aggregateRows(
-  lease: Lease,
-  found: readonly FoundRows[],
+  found: readonly CellRows[],
   plan: Pick<AggregatePlan, 'by' | 'measured'>,
   budget: ScanBudget,
   sets: number,
   options: StatementOptions = { limit: mostGroups + 1 },
 ): Promise<readonly (readonly GroupResult[])[] | OverBudget> {
-  const statements = found.map(({ rows, estimate }) => ({
+  const statements = found.map(({ lease, rows, estimate }) => ({
     ...aggregateStatement(rows, plan, options),
+    lease,
     rows,
     estimate,
   }));
@@ -103,7 +112,7 @@ async function aggregateRows(
   const merged = Array.from({ length: sets }, () => new Map<string, Merged>());
   if (plan.by.length === 0) for (const groups of merged) groups.set(groupText([]), emptyGroup(plan));
   let count = 0;
-  for (const { statement, rows } of statements) {
+  for (const { lease, statement, rows } of statements) {
     for (const { set, group } of readGroups(await lease.all(statement), plan, rows.set !== null)) {
       const groups = merged[set];
       if (groups === undefined) continue;

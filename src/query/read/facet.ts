@@ -11,12 +11,11 @@ import { identityIn, joinPaths, type Path, pathOf } from '../../catalog/tree/pat
 import { valueOfKey } from '../../catalog/values/key-value.ts';
 import { isRawJson } from '../../catalog/values/raw-json.ts';
 import { compareKeys, foldCase, type OrderKey } from '../../catalog/values/values.ts';
-import type { Lease } from '../../store/types/lease.ts';
 import { type GroupResult, type Leaf, mostGroups } from '../plan/aggregate.ts';
 import { conjuncts, type Filter, type LabelRequirement } from '../plan/filter.ts';
 import type { PlannedKind } from '../plan/plan.ts';
 import { OverBudget, type ScanBudget } from '../plan/scan-budget.ts';
-import type { View } from '../sql/view.ts';
+import type { CellView } from '../sql/view.ts';
 import { aggregateKinds } from './aggregate-kinds.ts';
 
 interface FacetPlan {
@@ -37,24 +36,29 @@ export interface FacetResult {
   readonly more: boolean;
 }
 
+/** The filter of the objects that the facet counts. */
+export function facetFilter(filter: Filter, leaf: Leaf): Filter {
+  return leaf.through === undefined ? filterWithout(filter, leaf.path) : filter;
+}
+
 /** The values of the plan's leaf. `OverBudget` if reading them would exceed the budget. */
 export async function facet(
-  lease: Lease,
-  view: View,
+  cells: readonly CellView[],
   { kinds, filter, leaf, first, contains }: FacetPlan,
   budget: ScanBudget,
 ): Promise<FacetResult | OverBudget> {
   const plan = {
     kinds,
-    filter: leaf.through === undefined ? filterWithout(filter, leaf.path) : filter,
+    filter: facetFilter(filter, leaf),
     by: [leaf],
     measured: [],
   };
   const needle = contains === null ? null : foldCase(contains.toWellFormed());
   const inSql = needle !== null && leaf.type === 'String';
-  // The groups of several kinds must be merged before the limit applies.
-  const limited = new Set(kinds.map(({ key }) => key)).size === 1 && (needle === null || inSql);
-  const groups = await aggregateKinds(lease, view, plan, budget, {
+  // The groups of several kinds and cells must be merged before the limit applies.
+  const isOne = cells.length === 1 && new Set(kinds.map(({ key }) => key)).size === 1;
+  const limited = isOne && (needle === null || inSql);
+  const groups = await aggregateKinds(cells, plan, budget, {
     limit: limited ? Math.min(first, mostGroups) + 1 : mostGroups + 1,
     frequent: limited,
     ...(inSql ? { contains: needle } : {}),

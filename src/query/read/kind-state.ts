@@ -33,6 +33,32 @@ export interface KindState {
   readonly madeAt: number;
   /** The newest snapshot that is known to have the same state. */
   revision: number;
+  /** The states in the cells, if it is that of several. Then `kinds` has ids by `kindInCell`. */
+  readonly cells?: readonly { readonly index: number; readonly state: KindState }[];
+}
+
+/** The id of a kind of a cell, among the ids of the kinds of all cells. In the first cell it is the id itself. */
+export function kindInCell(index: number, kindId: number): number {
+  return index * 2 ** 32 + kindId;
+}
+
+/** The state of kinds in several cells: it is compared with other states of the same cells, and proved cell by cell. */
+export function stateOfCells(cells: NonNullable<KindState['cells']>): KindState {
+  const states = cells.map(({ state }) => state);
+  const isAny = states.some(({ kinds }) => kinds === 'any');
+  const revision = states.reduce((sum, state) => sum + state.revision, 0);
+  return {
+    epoch: states.map(({ epoch }) => epoch).join(),
+    kinds: isAny
+      ? 'any'
+      : cells.flatMap(({ index, state: { kinds } }) =>
+          kinds === 'any' ? [] : kinds.map((id) => kindInCell(index, id)),
+        ),
+    stored: '',
+    madeAt: revision,
+    revision,
+    cells,
+  };
 }
 
 /** One row: is the log whole since the revision and without an entry of these kinds after it, and what their collections hold. */

@@ -1,18 +1,24 @@
 /** Which namespaces exist, for warnings about names that match nothing. */
-import type { Lease } from '../../store/types/lease.ts';
 import { all, isIn, raw, sql } from '../../store/types/sql.ts';
 import { countsIn } from '../sql/counts.ts';
-import type { View } from '../sql/view.ts';
+import type { CellView } from '../sql/view.ts';
 import { readiness } from './readiness.ts';
 
 const key = 'namespaces';
 
 /** Those of the names that are namespaces of some cluster; null while not every cluster has synced its namespaces. */
 export async function knownNamespaces(
-  lease: Lease,
-  view: View,
+  cells: readonly CellView[],
   names: readonly string[],
 ): Promise<ReadonlySet<string> | null> {
+  // A cell without clusters has no namespaces.
+  const some = cells.filter(({ view }) => view.get(key) !== undefined);
+  if (some.length === 0) return null;
+  const known = await Promise.all(some.map((cell) => knownIn(cell, names)));
+  return known.reduce((all, some) => (all === null || some === null ? null : all.union(some)), new Set<string>());
+}
+
+async function knownIn({ lease, view }: CellView, names: readonly string[]): Promise<ReadonlySet<string> | null> {
   const kind = view.get(key);
   if (kind === undefined) return null;
   const states = await readiness(lease, [key]);

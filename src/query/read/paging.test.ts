@@ -157,7 +157,7 @@ async function read(
   page: Page,
 ): Promise<ListResult> {
   const plan = { kinds: kinds.map(plannedKind), filter, orderBy, page, projection: {} };
-  return store.read((lease, view) => listPage(lease, view, plan));
+  return store.read((lease, view) => listPage([{ lease, view }], plan));
 }
 
 async function whole(

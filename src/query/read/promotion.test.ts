@@ -7,6 +7,7 @@ import type { Lease } from '../../store/types/lease.ts';
 import { conjuncts, everything, type Filter } from '../plan/filter.ts';
 import type { ListPlan, OrderTerm } from '../plan/plan.ts';
 import { observePlans } from '../route/plan-note.ts';
+import type { View } from '../sql/view.ts';
 import { listPage } from './list.ts';
 
 const count = 1050;
@@ -26,11 +27,11 @@ const compare = (path: string, type: 'Int' | 'String', operator: 'eq' | 'gt' | '
   ignoreCase: false,
 });
 
-async function namesOf(lease: Lease, view: Parameters<typeof listPage>[1], key: string, plan: Asked) {
+async function namesOf(lease: Lease, view: View, key: string, plan: Asked) {
   const routes: string[] = [];
   const seen: Lease = { ...lease, all: (asked) => lease.all(asked), fill: (asked, limit) => lease.fill(asked, limit) };
   observePlans(seen, ({ route }) => routes.push(route));
-  const { rows } = await listPage(seen, view, {
+  const { rows } = await listPage([{ lease: seen, view }], {
     kinds: [plannedKind(key)],
     ...plan,
     page: { direction: 'forward', limit: 30, after: null },

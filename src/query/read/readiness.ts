@@ -63,17 +63,31 @@ export function readinessIn(rows: readonly Row[]): readonly Readiness[] {
   }));
 }
 
+/** As `readiness`, in several cells. */
+export async function readinessInCells(
+  leases: readonly Lease[],
+  keys: readonly string[],
+  clusters?: readonly string[],
+): Promise<readonly Readiness[]> {
+  const [only, ...others] = leases;
+  if (only !== undefined && others.length === 0) return readiness(only, keys, clusters);
+  const found = (await Promise.all(leases.map((lease) => readiness(lease, keys, clusters)))).flat();
+  const place = ({ key, cluster }: Readiness): string => `${key}\n${cluster}`;
+  return found.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
+}
+
 /**
  * Asserts that each of these kinds is synced in at least one of the clusters.
+ * @param leases one for each cell
  * @returns the resources that are not whole: some or all of their objects are missing from an answer.
  * @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED naming the kinds that no cluster has synced.
  */
 export async function requireReady(
-  lease: Lease,
+  leases: readonly Lease[],
   keys: readonly string[],
   clusters?: readonly string[],
 ): Promise<readonly Pick<Readiness, 'key' | 'cluster'>[]> {
-  return missingOf(await readiness(lease, keys, clusters), keys, clusters);
+  return missingOf(await readinessInCells(leases, keys, clusters), keys, clusters);
 }
 
 /** Like requireReady, for a result of `readiness`. @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED */

@@ -81,7 +81,7 @@ test('a search finds what the evaluator finds, ranked, before, during and after 
               .map(show);
             await store.read(async (lease, view) => {
               await requireSearchable(lease, [], filter);
-              const { rows } = await listPage(lease, view, plan);
+              const { rows } = await listPage([{ lease, view }], plan);
               expect(rows.map(show), terms.join(' ')).toEqual(expected);
               expect(await countMatches(lease, view, plan, null, boundless())).toBe(expected.length);
             });

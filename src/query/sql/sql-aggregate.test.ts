@@ -60,7 +60,7 @@ async function ask(store: TestStore, part: Partial<AggregatePlan>): Promise<Aggr
   return store.read(async (lease, view) => {
     const asked = recording(lease);
     const plan = { kinds: [plannedKind(promotedKey)], filter: everything, by: [], measured: [], ...part };
-    const groups = await aggregateKinds(asked.lease, view, plan, boundless());
+    const groups = await aggregateKinds([{ lease: asked.lease, view }], plan, boundless());
     const statement = asked.statements.at(-1);
     if (statement === undefined || groups instanceof OverBudget) throw new Error('there is a statement');
     const count = groups.reduce((sum, group) => sum + group.count, 0);
@@ -118,8 +118,7 @@ describe('what is afforded', () => {
   const other = (store: TestStore, budget: ScanBudget) =>
     store.read((lease, view) =>
       aggregateKinds(
-        lease,
-        view,
+        [{ lease, view }],
         { kinds: [plannedKind(promotedKey)], filter: everything, by: [leaf('spec.other')], measured: [] },
         budget,
       ),
@@ -140,10 +139,10 @@ describe('what is afforded', () => {
     const store = await openStore();
     const rare: Filter = { kind: 'labels', requirements: [{ key: 'app', operator: 'In', values: ['rare'] }] };
     const plan = { kinds: [plannedKind(promotedKey)], filter: rare, by: [leaf('spec.other')], measured: [] };
-    expect(await store.read((lease, view) => aggregateKinds(lease, view, plan, new ScanBudget(6)))).toMatchObject([
-      { count: 6 },
-    ]);
-    expect(await store.read((lease, view) => aggregateKinds(lease, view, plan, new ScanBudget(5)))).toEqual(
+    expect(await store.read((lease, view) => aggregateKinds([{ lease, view }], plan, new ScanBudget(6)))).toMatchObject(
+      [{ count: 6 }],
+    );
+    expect(await store.read((lease, view) => aggregateKinds([{ lease, view }], plan, new ScanBudget(5)))).toEqual(
       new OverBudget(6, 5),
     );
   });

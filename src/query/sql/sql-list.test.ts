@@ -69,7 +69,7 @@ async function ask(
   const plan: ListPlan = { kinds: [plannedKind(promotedKey)], filter, orderBy, projection, page };
   return store.read(async (lease: Lease, view: View) => {
     const asked = recording(lease);
-    const result = await listPage(asked.lease, view, plan);
+    const result = await listPage([{ lease: asked.lease, view }], plan);
     const { statements } = asked;
     const pages = statements.filter(({ sql }) => sql.startsWith('SELECT k.id'));
     const shape = outer('.*');

@@ -203,6 +203,22 @@ export class View {
   }
 }
 
+/** A snapshot of one store file, and the caller's view in it. A question over several cells has one for each. */
+export interface CellView {
+  readonly lease: Lease;
+  readonly view: View;
+}
+
+/** Those of several cells. */
+export function leasesOf(cells: readonly CellView[]): readonly Lease[] {
+  return cells.map(({ lease }) => lease);
+}
+
+/** Those of several cells. */
+export function viewsOf(cells: readonly CellView[]): readonly View[] {
+  return cells.map(({ view }) => view);
+}
+
 /** The view of a caller in the lease's snapshot. */
 export async function readView(lease: Lease, scopes: Scopes, dependencies: Set<string> = new Set()): Promise<View> {
   return new View(await readLayouts(lease), scopes, dependencies);

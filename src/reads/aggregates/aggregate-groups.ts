@@ -12,7 +12,7 @@ import { identityIn } from '../../catalog/tree/path.ts';
 import { decimalKey } from '../../catalog/values/decimal.ts';
 import { valueOfKey } from '../../catalog/values/key-value.ts';
 import { type OrderKey, orderKey } from '../../catalog/values/values.ts';
-import type { ResponsePath } from '../../operation/operation-trace.ts';
+import type { ResponsePath } from '../../operation/parts/operation-trace.ts';
 import type { Leaf, Measured } from '../../query/plan/aggregate.ts';
 import { clustersIn } from '../../query/plan/filter.ts';
 import { textOfLeaf } from '../../query/plan/hop.ts';

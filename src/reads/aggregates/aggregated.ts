@@ -5,8 +5,8 @@
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { foldCase } from '../../catalog/values/values.ts';
 import { warnOfHiddenEnds } from '../../operation/hidden-ends.ts';
-import type { Operation } from '../../operation/operation.ts';
-import type { ResponsePath } from '../../operation/operation-trace.ts';
+import type { CellRead, Operation } from '../../operation/operation.ts';
+import type { ResponsePath } from '../../operation/parts/operation-trace.ts';
 import type { AggregatePlan, GroupResult, Leaf } from '../../query/plan/aggregate.ts';
 import { clustersIn, everything, type Filter, type Identity } from '../../query/plan/filter.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
@@ -14,9 +14,9 @@ import { anyKind, type Hop, hopsOf } from '../../query/plan/hop.ts';
 import type { ListPlan } from '../../query/plan/plan.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { aggregateKinds } from '../../query/read/aggregate-kinds.ts';
-import { type FacetResult, facet, facetOf } from '../../query/read/facet.ts';
+import { type FacetResult, facet, facetFilter, facetOf } from '../../query/read/facet.ts';
 import { requireReady } from '../../query/read/readiness.ts';
-import type { View } from '../../query/sql/view.ts';
+import { leasesOf } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 
 /** The paths to measure, and the paths to group by. */
@@ -35,7 +35,8 @@ export interface Aggregated {
   facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | OverBudget>;
 }
 
-type Read = <T>(work: (lease: Lease, view: View) => Promise<T>) => Promise<T>;
+/** Reads the cells of objects that match the filter. */
+type Read = <T>(work: (cells: readonly CellRead[]) => Promise<T>, filter: Filter) => Promise<T>;
 
 /** The objects of a list. */
 export class AggregatedList implements Aggregated {
@@ -65,31 +66,39 @@ export class AggregatedList implements Aggregated {
   }
 
   groups(request: AggregateRequest): Promise<readonly GroupResult[] | OverBudget> {
-    return this.#once('groups', request, async (lease, view) => {
+    return this.#once('groups', request, this.filter, async (cells) => {
       const hops = [...request.by, ...request.measured].flatMap(hopsOf);
-      await requireRelated(this.operation, lease, hops);
-      this.#warn(view, hops);
-      return aggregateKinds(lease, view, { ...this.#plan, ...request }, this.operation.scans);
+      await requireRelated(this.operation, leasesOf(cells), hops);
+      this.#warn(cells, hops);
+      return aggregateKinds(cells, { ...this.#plan, ...request }, this.operation.scans);
     });
   }
 
   facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | OverBudget> {
-    return this.#once('facet', { leaf, first, contains }, async (lease, view) => {
-      await requireRelated(this.operation, lease, hopsOf(leaf));
-      this.#warn(view, hopsOf(leaf));
-      return facet(lease, view, { ...this.#plan, leaf, first, contains }, this.operation.scans);
+    const asked = { leaf, first, contains };
+    return this.#once('facet', asked, facetFilter(this.filter, leaf), async (cells) => {
+      await requireRelated(this.operation, leasesOf(cells), hopsOf(leaf));
+      this.#warn(cells, hopsOf(leaf));
+      return facet(cells, { ...this.#plan, leaf, first, contains }, this.operation.scans);
     });
   }
 
   /** The list itself warns of its filter. */
-  #warn(view: View, hops: readonly Hop[]): void {
-    warnOfHiddenEnds(this.operation, view, { hops, clusters: clustersIn(this.filter) }, this.#path);
+  #warn(cells: readonly CellRead[], hops: readonly Hop[]): void {
+    for (const { view } of cells) {
+      warnOfHiddenEnds(this.operation, view, { hops, clusters: clustersIn(this.filter) }, this.#path);
+    }
   }
 
-  #once<T>(what: string, request: unknown, work: (lease: Lease, view: View) => Promise<T>): Promise<T> {
+  #once<T>(
+    what: string,
+    request: unknown,
+    filter: Filter,
+    work: (cells: readonly CellRead[]) => Promise<T>,
+  ): Promise<T> {
     const kinds = this.#plan.kinds.map(({ key }) => key);
     const name = `${what} ${digest({ kinds, filter: this.filter, request })}`;
-    return this.operation.loader(name, () => this.#read(work));
+    return this.operation.loader(name, () => this.#read(work, filter));
   }
 }
 
@@ -125,9 +134,13 @@ export class AggregatedRelated implements Aggregated {
  * Asserts that the kinds at the ends of these hops are synced. Objects of a kind that is synced in some clusters only are noted as missing.
  * @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED
  */
-export async function requireRelated(operation: Operation, lease: Lease, hops: readonly Hop[]): Promise<void> {
+export async function requireRelated(
+  operation: Operation,
+  leases: readonly Lease[],
+  hops: readonly Hop[],
+): Promise<void> {
   const keys = [...new Set(hops.map(({ to }) => to.key))].filter((key) => key !== anyKind);
   // The syncs of all kinds decide, and no read of the answer depends on them.
   if (hops.some(({ to }) => to.key === anyKind)) operation.noteMore();
-  if (keys.length > 0) operation.noteMissing(await requireReady(lease, keys));
+  if (keys.length > 0) operation.noteMissing(await requireReady(leases, keys));
 }

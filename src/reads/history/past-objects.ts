@@ -59,7 +59,7 @@ export async function pastObjects(
     const time = new Date(at).toISOString();
     throw new PortolanError('BAD_USER_INPUT', `${time} is in the future: give the time of a state that was there.`);
   }
-  const { entries, bodies, reaches } = await operation.read(async (lease, view) => {
+  const { entries, bodies, reaches } = await operation.at(cluster).read(async (lease, view) => {
     const found = await entriesAround(lease, view, { key, ...wanted });
     const seqs = found.flatMap(({ upTo, later }) => upTo ?? later ?? []);
     return {

@@ -67,7 +67,7 @@ async function stateOf(operation: Operation, identity: Identity, resourceVersion
   if (now?.row.resourceVersion === resourceVersion) {
     return { body: now.whole(), uid: now.row.uid, unchangedAt: resourceVersion };
   }
-  const text = await operation.read(async (lease, view) => {
+  const text = await operation.at(identity.cluster).read(async (lease, view) => {
     const entry = await entryOfVersion(lease, view, identity, resourceVersion);
     if (entry === null) return null;
     const bodies = must((await readChangedBodies(lease, [entry.seq])).get(entry.seq), 'the bodies of an entry');

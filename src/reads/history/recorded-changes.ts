@@ -9,6 +9,7 @@
  */
 import { partIn, type Scope } from '../../access/scope.ts';
 import { PortolanError } from '../../base/errors.ts';
+import { must } from '../../base/must.ts';
 import { isAbstract } from '../../catalog/groups/api-group.ts';
 import { healthOf } from '../../catalog/health/health.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
@@ -17,7 +18,13 @@ import { parseExact } from '../../catalog/values/values.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
-import { type ChangeList, decodeChangeCursor, encodeChangeCursor } from '../../query/history/change-cursor.ts';
+import {
+  type ChangeList,
+  decodeCellsCursor,
+  decodeChangeCursor,
+  encodeCellsCursor,
+  encodeChangeCursor,
+} from '../../query/history/change-cursor.ts';
 import { changesOfKinds, changesOfObjects } from '../../query/history/change-pages.ts';
 import { type Reach, reachOf } from '../../query/history/reach.ts';
 import { type RecordedChange, recordedChanges } from '../../query/history/recorded-change.ts';
@@ -25,6 +32,7 @@ import { checkPage } from '../../query/plan/check-page.ts';
 import { conjunction } from '../../query/plan/comparison.ts';
 import type { Filter, Identity } from '../../query/plan/filter.ts';
 import { digest } from '../../query/plan/fingerprint.ts';
+import { viewsOf } from '../../query/sql/view.ts';
 import { type ChangedBodies, readChangedBodies } from '../../store/read/changes.ts';
 import type { PageInfoSource } from '../lists/list-connection.ts';
 import { ObjectSource } from '../lists/object-source.ts';
@@ -191,7 +199,7 @@ export async function loadChanges(
   const until = args.until === null ? anyTime.until : Math.floor(readTime(args.until, 'until', clock));
   if (until < since) throw new PortolanError('BAD_USER_INPUT', '`until` is before `since`.');
   const keys = kinds.map(({ key }) => key);
-  await operation.read(async (_lease, view) => requireVisible(view, keys, filter));
+  await operation.readCells(async (cells) => requireVisible(viewsOf(cells), keys, filter), [], clusters);
   const subject = digest({ changes: keys.toSorted(), namespaces, clusters });
   return loadChangesOf(operation, { kinds, namespaces, clusters, since, until, subject }, args, changeCost);
 }
@@ -222,15 +230,56 @@ export async function loadChangesOf(
 ): Promise<ChangesSource> {
   // Old entries leave the log without a change of the kind.
   operation.noteMore();
-  const page = checkPage({ first: args.first, after: args.after }, { maximum: operation.source.limits.maxPageSize });
-  const list = await listIn(operation, subject);
-  const before = args.after === null ? null : decodeChangeCursor(args.after, list);
+  const { limit } = checkPage(args, { maximum: operation.source.limits.maxPageSize });
   const keys = kinds.map(({ key }) => key);
-  const asked = { ...anyTime, ...wanted, keys, clusters, before, limit: page.limit + 1 };
-  const seqs = await operation.read((lease, view) => changesOfKinds(lease, view, asked));
-  const edges = await edgesOf(operation, seqs.slice(0, page.limit), list, changeCost);
-  const found = pageOf(edges, seqs.length > page.limit, before);
-  return { ...found, reaches: () => visibleReaches(operation, kinds, clusters) };
+  const asked = { ...anyTime, ...wanted, keys, clusters, limit: limit + 1 };
+  const read = (cell: Operation, before: number | null): Promise<readonly number[]> =>
+    cell.read((lease, view) => changesOfKinds(lease, view, { ...asked, before }));
+  const cells = operation.cellsOf(clusters);
+  const [only, ...others] = cells;
+  const reaches = (): ReturnType<ChangesSource['reaches']> => visibleReaches(operation, kinds, clusters);
+  if (only !== undefined && others.length === 0) {
+    const list = await listIn(only, subject);
+    const before = args.after === null ? null : decodeChangeCursor(args.after, list);
+    const seqs = await read(only, before);
+    const edges = await edgesOf(only, seqs.slice(0, limit), list, changeCost);
+    return { ...pageOf(edges, seqs.length > limit, before), reaches };
+  }
+  const lists = await Promise.all(cells.map((cell) => listIn(cell, subject)));
+  const before = args.after === null ? null : decodeCellsCursor(args.after, lists);
+  const pages = await Promise.all(
+    cells.map(async (cell, index) => {
+      const list = must(lists[index], 'the log of each cell');
+      return edgesOf(cell, await read(cell, before?.[index] ?? null), list, 0);
+    }),
+  );
+  const edges = mergedEdges(pages, lists, before ?? []);
+  operation.cost.charge(Math.min(edges.length, limit) * changeCost);
+  return { ...pageOf(edges.slice(0, limit), edges.length > limit, before), reaches };
+}
+
+/**
+ * The changes of several logs, the latest first. The order of one log stays. An edge has the place that is reached in each log, so that the
+ * next page goes on there.
+ * @param before the places where the page begins; empty for the ends of the logs
+ */
+function mergedEdges(
+  pages: readonly (readonly ChangeEdge[])[],
+  lists: readonly ChangeList[],
+  before: readonly (number | null)[],
+): readonly ChangeEdge[] {
+  const places = lists.map((_, index) => before[index] ?? null);
+  const left = pages.map((page) => [...page]);
+  const merged: ChangeEdge[] = [];
+  for (;;) {
+    const heads = left.flatMap(([head], index) => (head === undefined ? [] : [{ head, index }]));
+    const [first, ...others] = heads;
+    if (first === undefined) return merged;
+    const latest = others.reduce((a, b) => (b.head.node.change.at > a.head.node.change.at ? b : a), first);
+    left[latest.index]?.shift();
+    places[latest.index] = latest.head.node.change.seq;
+    merged.push({ node: latest.head.node, cursor: encodeCellsCursor(lists, places) });
+  }
 }
 
 /** The reach of each kind in the clusters in which the caller may list it. @param clusters null for all */
@@ -239,16 +288,23 @@ async function visibleReaches(
   kinds: readonly CatalogKind[],
   clusters: readonly string[] | null,
 ): ReturnType<ChangesSource['reaches']> {
-  const scopes = await operation.read(
-    async (_lease, view) => new Map(kinds.map(({ key }) => [key, view.scopeOf(key, 'list')])),
+  const seen = await Promise.all(
+    operation.cellsOf(clusters).map(async (cell) => {
+      const scopes = await cell.read(
+        async (_lease, view) => new Map(kinds.map(({ key }) => [key, view.scopeOf(key, 'list')])),
+      );
+      return (await reachesOf(cell, kinds)).filter(
+        ({ key, cluster }) =>
+          (clusters?.includes(cluster) ?? true) && partIn(scopes.get(key) as Scope, cluster) !== null,
+      );
+    }),
   );
-  const isSeen = ({ key, cluster }: Reach): boolean =>
-    (clusters?.includes(cluster) ?? true) && partIn(scopes.get(key) as Scope, cluster) !== null;
-  const reaches = await reachesOf(operation, kinds);
-  return reaches.filter(isSeen).flatMap((reach) => {
-    const kind = kinds.find(({ key }) => key === reach.key);
-    return kind === undefined ? [] : [{ ...reach, kind }];
-  });
+  const byKind = Map.groupBy(seen.flat(), ({ key }) => key);
+  return kinds.flatMap((kind) =>
+    (byKind.get(kind.key) ?? [])
+      .toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1))
+      .map((reach) => ({ ...reach, kind })),
+  );
 }
 
 /** Events are about other changes, and there are many. So a caller must name them. */
@@ -302,7 +358,7 @@ async function bySeq<T>(
   return seqs.map((seq) => values.get(seq));
 }
 
-function pageOf(edges: readonly ChangeEdge[], hasNextPage: boolean, before: number | null): ChangePage {
+function pageOf(edges: readonly ChangeEdge[], hasNextPage: boolean, before: unknown): ChangePage {
   return {
     edges,
     pageInfo: {

@@ -10,8 +10,8 @@ import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { warnOfHiddenEnds } from '../../operation/hidden-ends.ts';
 import { missingFrom, requireClusters, servingClusters } from '../../operation/list-readiness.ts';
-import type { Operation } from '../../operation/operation.ts';
-import type { ResponsePath } from '../../operation/operation-trace.ts';
+import type { CellRead, Operation } from '../../operation/operation.ts';
+import type { ResponsePath } from '../../operation/parts/operation-trace.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
 import { warnOfLetterCase, warnOfUnknownNames } from '../../operation/unknown-names.ts';
 import { clustersIn, hopsIn } from '../../query/plan/filter.ts';
@@ -19,12 +19,11 @@ import { anyKind, hopsOf } from '../../query/plan/hop.ts';
 import type { ListPlan, ListResult, ListRow } from '../../query/plan/plan.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
 import { listPage } from '../../query/read/list.ts';
-import { notReady, type Readiness, readiness } from '../../query/read/readiness.ts';
+import { notReady, type Readiness, readinessInCells } from '../../query/read/readiness.ts';
 import { requireSearchable } from '../../query/sql/search.ts';
-import type { View } from '../../query/sql/view.ts';
-import type { Lease } from '../../store/types/lease.ts';
+import { leasesOf, viewsOf } from '../../query/sql/view.ts';
 import { type Aggregated, AggregatedList, requireRelated } from '../aggregates/aggregated.ts';
-import { type ConnectionScope, changesCursorOf, listScope } from './list-scope.ts';
+import { type ConnectionScope, changesCursorIn, listScope } from './list-scope.ts';
 import { ObjectSource } from './object-source.ts';
 
 export interface EdgeSource {
@@ -112,7 +111,7 @@ export class ListConnection implements ConnectionSource {
    * @throws PortolanError FORBIDDEN; CACHE_NOT_READY when a required kind has not been synced in any requested cluster, or no optional kind has.
    */
   async ready(): Promise<this> {
-    this.#ready ??= this.#operation.read((lease, view) => this.#checkReady(lease, view), this.#path);
+    this.#ready ??= this.#inCells((cells) => this.#checkReady(cells));
     await this.#ready;
     return this;
   }
@@ -121,7 +120,9 @@ export class ListConnection implements ConnectionSource {
     const { rows } = await this.#page();
     return rows.flatMap((row) => {
       const kind = this.#kinds.get(row.key);
-      return kind === undefined ? [] : [{ cursor: row.cursor, node: new ObjectSource(this.#operation, kind, row) }];
+      return kind === undefined
+        ? []
+        : [{ cursor: row.cursor, node: new ObjectSource(this.#operation.at(row.cluster), kind, row) }];
     });
   }
 
@@ -131,11 +132,15 @@ export class ListConnection implements ConnectionSource {
   }
 
   totalCount(limit: number | null): Promise<number | OverBudget> {
-    return this.#read(async (lease, view) => {
-      const { source, scans: budget } = this.#operation;
-      const count = await source.counts.count(lease, view, this.#plan, limit, budget);
-      if (count === 0) await this.#warn(lease, view);
-      return count;
+    return this.#read(async (cells) => {
+      let count = 0;
+      for (const { operation, lease, view } of cells) {
+        const found = await operation.source.counts.count(lease, view, this.#plan, limit, operation.scans);
+        if (typeof found !== 'number') return found;
+        count += found;
+      }
+      if (count === 0) await this.#warn(cells);
+      return limit === null ? count : Math.min(count, limit);
     });
   }
 
@@ -143,49 +148,62 @@ export class ListConnection implements ConnectionSource {
     this.#aggregated ??= new AggregatedList(this.#operation, this.#plan, {
       catalogKinds: [...this.#kinds.values()],
       path: this.#path,
-      read: (work) => this.#read(work),
+      read: (work, filter) => this.#read(work, filter),
     });
     return this.#aggregated;
   }
 
   scope(): Promise<readonly ConnectionScope[]> {
-    return this.#read(async (_lease, view) => listScope(view, [...this.#kinds.values()]));
+    return this.#inAllCells(async (cells) => {
+      return listScope((cluster) => this.#operation.viewIn(cells, cluster), [...this.#kinds.values()]);
+    });
   }
 
   changesCursor(): Promise<string> {
-    return this.#read(async (lease, view) => changesCursorOf(lease, view, [...this.#kinds.keys()]));
+    return this.#inAllCells(async (cells) => changesCursorIn(this.#operation, cells, [...this.#kinds.values()]));
   }
 
   #page(): Promise<ListResult> {
-    this.#result ??= this.#read(async (lease, view) => {
-      const result = await listPage(lease, view, this.#plan);
+    this.#result ??= this.#read(async (cells) => {
+      const result = await listPage(cells, this.#plan);
       this.#operation.cost.charge(result.rows.length * this.#objectCost);
-      if (result.found === 0) await this.#warn(lease, view);
+      if (result.found === 0) await this.#warn(cells);
       return result;
     });
     return this.#result;
   }
 
   /** For a list without a match. The page and the count of one list look once. */
-  #warn(lease: Lease, view: View): Promise<void> {
-    this.#warned ??= this.#warnOnce(lease, view);
+  #warn(cells: readonly CellRead[]): Promise<void> {
+    this.#warned ??= this.#warnOnce(cells);
     return this.#warned;
   }
 
-  async #warnOnce(lease: Lease, view: View): Promise<void> {
-    await warnOfUnknownNames(this.#operation, this.#plan.filter, this.#path, lease, view);
-    await warnOfLetterCase(this.#operation, this.#plan, this.#path, lease, view);
+  async #warnOnce(cells: readonly CellRead[]): Promise<void> {
+    await warnOfUnknownNames(this.#operation, this.#plan.filter, this.#path);
+    await warnOfLetterCase(this.#operation, this.#plan, this.#path, cells);
   }
 
-  async #read<T>(work: (lease: Lease, view: View) => Promise<T>): Promise<T> {
+  async #read<T>(work: (cells: readonly CellRead[]) => Promise<T>, filter = this.#plan.filter): Promise<T> {
     await this.ready();
-    return this.#operation.read(work, this.#path);
+    return this.#inCells(work, filter);
   }
 
-  async #checkReady(lease: Lease, view: View): Promise<void> {
-    this.#requireVisible(view);
+  /** Reads the cells of the clusters that the filter names, or all of them. */
+  #inCells<T>(work: (cells: readonly CellRead[]) => Promise<T>, filter = this.#plan.filter): Promise<T> {
+    return this.#operation.readCells(work, this.#path, clustersIn(filter));
+  }
+
+  async #inAllCells<T>(work: (cells: readonly CellRead[]) => Promise<T>): Promise<T> {
+    await this.ready();
+    return this.#operation.readCells(work, this.#path);
+  }
+
+  async #checkReady(cells: readonly CellRead[]): Promise<void> {
+    this.#requireVisible(cells);
     requireClusters(this.#operation, clustersIn(this.#plan.filter) ?? []);
-    const found = await readiness(lease, [...this.#kinds.keys()]);
+    const leases = leasesOf(cells);
+    const found = await readinessInCells(leases, [...this.#kinds.keys()]);
     const optional = found.filter(({ key }) => this.#optional.has(key));
     const some = optional.some(({ synced }) => synced);
     if (some) this.#operation.noteMissing(optional.filter(({ synced }) => !synced));
@@ -197,17 +215,19 @@ export class ListConnection implements ConnectionSource {
     const { filter, orderBy } = this.#plan;
     const hops = hopsIn(filter);
     const ordered = orderBy.flatMap(hopsOf);
-    await requireRelated(this.#operation, lease, [...hops, ...ordered]);
-    warnOfHiddenEnds(this.#operation, view, { filter, hops: ordered }, this.#path);
+    await requireRelated(this.#operation, leases, [...hops, ...ordered]);
     const leadsToAll = hops.some(({ to }) => to.key === anyKind);
-    const keys = leadsToAll ? [...view.layouts.keys()] : [...this.#kinds.keys(), ...hops.map(({ to }) => to.key)];
-    const ids = keys.map((key) => view.get(key)?.kindId).filter((id) => id !== undefined);
-    await requireSearchable(lease, ids, filter);
+    for (const { lease, view } of cells) {
+      warnOfHiddenEnds(this.#operation, view, { filter, hops: ordered }, this.#path);
+      const keys = leadsToAll ? [...view.layouts.keys()] : [...this.#kinds.keys(), ...hops.map(({ to }) => to.key)];
+      const ids = keys.map((key) => view.get(key)?.kindId).filter((id) => id !== undefined);
+      await requireSearchable(lease, ids, filter);
+    }
   }
 
-  #requireVisible(view: View): void {
+  #requireVisible(cells: readonly CellRead[]): void {
     try {
-      requireVisible(view, [...this.#kinds.keys()], this.#plan.filter);
+      requireVisible(viewsOf(cells), [...this.#kinds.keys()], this.#plan.filter);
     } catch (error) {
       if (!this.#orEmpty || !(error instanceof PortolanError) || error.code !== 'FORBIDDEN') throw error;
     }

@@ -2,7 +2,8 @@
 import { allRows, type ClusterScope, noRows, partIn } from '../../access/scope.ts';
 import { memberOfPart } from '../../catalog/abstract/abstract-kind.ts';
 import { isAbstractKey } from '../../catalog/groups/api-group.ts';
-import { cursorMarks, encodeLiveCursor, writeLiveCursor } from '../../live/log/live-cursor.ts';
+import { cursorMarks, encodeLiveCursor, joinCellCursors, writeLiveCursor } from '../../live/log/live-cursor.ts';
+import type { CellRead, Operation } from '../../operation/operation.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 
@@ -19,15 +20,18 @@ export interface ConnectionScope {
 
 /**
  * One entry for each kind and cluster of a list; of an abstract kind, for each member in a cluster.
+ * @param viewOf the view of the cell that has a cluster
  * @param kinds with the clusters that serve them
  */
 export function listScope(
-  view: View,
+  viewOf: (cluster: string) => View,
   kinds: readonly { readonly key: string; readonly clusters: readonly string[] }[],
 ): readonly ConnectionScope[] {
   return kinds.flatMap(({ key, clusters }) => {
-    const scope = view.scopeOf(key, 'list');
-    const visible = clusters.map((cluster) => ({ cluster, part: partIn(scope, cluster) }));
+    const visible = clusters.map((cluster) => ({
+      cluster,
+      part: partIn(viewOf(cluster).scopeOf(key, 'list'), cluster),
+    }));
     if (!isAbstractKey(key)) return visible.map(({ cluster, part }) => ({ key, cluster, ...factsOf(part) }));
     // Of the two parts of a member, a caller sees one at most.
     const members = Map.groupBy(visible, ({ cluster }) => memberOfPart(cluster));
@@ -42,6 +46,24 @@ function factsOf(part: ClusterScope | null): Omit<ConnectionScope, 'key' | 'clus
   if (part === null || part === 'all') return { all: part === 'all', namespaces: [], names: 0 };
   const names = [...part.names.values()].reduce((sum, some) => sum + some.size, 0);
   return { all: false, namespaces: [...part.namespaces].sort(), names };
+}
+
+/** As `changesCursorOf`, of all cells. @param kinds with the clusters that serve them */
+export function changesCursorIn(
+  operation: Operation,
+  cells: readonly CellRead[],
+  kinds: readonly { readonly key: string; readonly clusters: readonly string[] }[],
+): string {
+  if (cells.length === 1) return cells.map(({ lease, view }) => changesCursorOf(lease, view, keysOf(kinds))).join();
+  const cursors = cells.map(({ operation: cell, lease, view }) => {
+    const served = kinds.filter(({ clusters }) => clusters.some((cluster) => operation.at(cluster) === cell));
+    return served.length === 0 ? '' : changesCursorOf(lease, view, keysOf(served));
+  });
+  return joinCellCursors(cursors);
+}
+
+function keysOf(kinds: readonly { readonly key: string }[]): readonly string[] {
+  return kinds.map(({ key }) => key);
 }
 
 /**

@@ -16,12 +16,21 @@ import { ObjectSource } from './object-source.ts';
  * served. An entry is an error where the caller may not get the object, or where its kind is not synced, so that the others still
  * succeed.
  */
-export function readObjects(
+export async function readObjects(
   operation: Operation,
   identities: readonly Identity[],
   projection: Projection,
 ): Promise<readonly (ObjectSource | PortolanError | null)[]> {
-  return operation.read((lease, view) => objectsIn(operation, lease, view, identities, projection));
+  const found = new Array<ObjectSource | PortolanError | null>(identities.length).fill(null);
+  const cells = Map.groupBy(identities.entries(), ([, { cluster }]) => operation.at(cluster));
+  await Promise.all(
+    [...cells].map(async ([cell, some]) => {
+      const wanted = some.map(([, identity]) => identity);
+      const objects = await cell.read((lease, view) => objectsIn(cell, lease, view, wanted, projection));
+      for (const [index, [at]] of some.entries()) found[at] = objects[index] ?? null;
+    }),
+  );
+  return found;
 }
 
 async function objectsIn(
@@ -72,11 +81,13 @@ export function batchedObjects(
   place: string,
   projection: Projection,
 ): { load(identity: Identity): Promise<ObjectSource | PortolanError | null> } {
-  return operation.batched(
-    `objects of ${place}`,
-    (lease, view, identities: readonly Identity[]) => objectsIn(operation, lease, view, identities, projection),
-    encodeObjectId,
-  );
+  const loaderOf = (cell: Operation): ReturnType<typeof batchedObjects> =>
+    cell.batched(
+      `objects of ${place}`,
+      (lease, view, identities: readonly Identity[]) => objectsIn(cell, lease, view, identities, projection),
+      encodeObjectId,
+    );
+  return { load: (identity) => loaderOf(operation.at(identity.cluster)).load(identity) };
 }
 
 /** Null instead of the error FORBIDDEN. @throws any other error */

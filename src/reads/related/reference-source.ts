@@ -13,12 +13,12 @@ import { hopEnd, type SyncedKind } from '../../query/plan/hop.ts';
 import type { Projection } from '../../query/plan/plan.ts';
 import { fetchObjects } from '../../query/read/fetch.ts';
 import { objectsById } from '../../query/read/object-rows.ts';
-import { type Readiness, readiness } from '../../query/read/readiness.ts';
+import { type Readiness, readiness, readinessInCells } from '../../query/read/readiness.ts';
 import { danglingReferences } from '../../query/related/dangling.ts';
 import { referenceCounts } from '../../query/related/reference-counts.ts';
 import { referencesOf, type StatedReference } from '../../query/related/references.ts';
 import { countUsedBy, referringHop, type UsedByPlan, usedBy } from '../../query/related/used-by.ts';
-import type { View } from '../../query/sql/view.ts';
+import { leasesOf, type View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { AggregatedRelated } from '../aggregates/aggregated.ts';
 import type { ConnectionSource, PageInfoSource } from '../lists/list-connection.ts';
@@ -210,37 +210,52 @@ export async function loadDangling(
   const { generation, source } = operation;
   const page = checkPage({ first, after }, { maximum: source.limits.maxPageSize });
   const kinds = words === null ? generation.all : [...new Set(generation.kinds(words))];
-  return operation.read(async (lease, view) => {
-    const to = await syncedKinds(operation, lease);
-    warnOfUnchecked(operation, view, kinds, to);
-    const { references, hasNextPage } = await danglingReferences(lease, view, {
-      from: kinds.map((kind) => ({ key: kind.key, places: referencePlaces(kind, { weak: false }) })),
-      to,
-      namespaces,
-      limit: page.limit,
-      after,
-    });
-    const rows = await objectsById(
-      lease,
-      references.map(({ from }) => from),
-      projection,
+  return operation.readCells(async (cells) => {
+    const to = await syncedKinds(operation, leasesOf(cells));
+    const pages = await Promise.all(
+      cells.map(async (cell) => {
+        warnOfUnchecked(operation, cell.view, kinds, to);
+        const found = await danglingReferences(cell.lease, cell.view, {
+          from: kinds.map((kind) => ({ key: kind.key, places: referencePlaces(kind, { weak: false }) })),
+          to,
+          namespaces,
+          limit: page.limit,
+          after,
+        });
+        return { cell, ...found };
+      }),
     );
-    const edges = references.flatMap((stated, index): DanglingSource['edges'] => {
-      const row = rows[index];
-      const kind = generation.kind(stated.from.key);
-      if (row === undefined || kind === undefined) return [];
-      const target = generation.kindOf(stated.group, stated.kind);
-      const from = new ObjectSource(operation, kind, row);
-      const node = referenceSource(from, { stated, kind: target, object: null, state: 'MISSING' });
-      return [{ cursor: stated.cursor, node }];
-    });
+    const all = pages.flatMap(({ cell, references }) => references.map((stated) => ({ cell, stated })));
+    // Objects of one cluster are in one cell, and the order begins with the cluster.
+    const sorted = all.toSorted(({ stated: a }, { stated: b }) =>
+      a.cluster === b.cluster ? 0 : a.cluster < b.cluster ? -1 : 1,
+    );
+    const shown = sorted.slice(0, page.limit);
+    const edges = new Map<unknown, DanglingSource['edges'][number]>();
+    for (const [{ operation: own, lease }, some] of Map.groupBy(shown, ({ cell }) => cell)) {
+      const stated = some.map((each) => each.stated);
+      const rows = await objectsById(
+        lease,
+        stated.map(({ from }) => from),
+        projection,
+      );
+      for (const [index, each] of stated.entries()) {
+        const row = rows[index];
+        const kind = generation.kind(each.from.key);
+        if (row === undefined || kind === undefined) continue;
+        const target = generation.kindOf(each.group, each.kind);
+        const from = new ObjectSource(own, kind, row);
+        const node = referenceSource(from, { stated: each, kind: target, object: null, state: 'MISSING' });
+        edges.set(each, { cursor: each.cursor, node });
+      }
+    }
     return {
-      edges,
+      edges: shown.flatMap(({ stated }) => edges.get(stated) ?? []),
       pageInfo: {
-        hasNextPage,
+        hasNextPage: sorted.length > page.limit || pages.some(({ hasNextPage }) => hasNextPage),
         hasPreviousPage: after !== null,
-        startCursor: references[0]?.cursor ?? null,
-        endCursor: references.at(-1)?.cursor ?? null,
+        startCursor: shown[0]?.stated.cursor ?? null,
+        endCursor: shown.at(-1)?.stated.cursor ?? null,
       },
     };
   });
@@ -293,7 +308,7 @@ export async function countReferences(
   places: readonly string[],
 ): Promise<RelationCounts> {
   const counts = await operation.loader(`reference counts ${key}`, () =>
-    operation.read(async (lease, view) => referenceCounts(lease, view, key, await syncedKinds(operation, lease))),
+    operation.read(async (lease, view) => referenceCounts(lease, view, key, await syncedKinds(operation, [lease]))),
   );
   const own = counts.filter((count) => count.cluster === cluster && places.includes(count.place));
   return {
@@ -303,11 +318,11 @@ export async function countReferences(
 }
 
 /** All served kinds with the clusters in which they are synced. The answer depends on their syncs, also of kinds without objects. */
-async function syncedKinds(operation: Operation, lease: Lease): Promise<readonly SyncedKind[]> {
+async function syncedKinds(operation: Operation, leases: readonly Lease[]): Promise<readonly SyncedKind[]> {
   operation.noteMore();
   const kinds = operation.generation.all;
-  const states = await readiness(
-    lease,
+  const states = await readinessInCells(
+    leases,
     kinds.map(({ key }) => key),
   );
   return kinds.map((kind) => ({

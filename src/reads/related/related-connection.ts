@@ -6,6 +6,8 @@
  *
  * Never: shares a loader between selections or arguments that differ.
  */
+
+import { joinCellCursors } from '../../live/log/live-cursor.ts';
 import { warnOfHiddenEnds } from '../../operation/hidden-ends.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { GroupResult } from '../../query/plan/aggregate.ts';
@@ -26,7 +28,10 @@ export interface Related<P extends ListResult = ListResult> {
   readonly cursor: string;
 }
 
-/** The pages with their cursor of changes. @param keys the kinds of the related objects; null for any. */
+/**
+ * The pages with their cursor of changes. In other cells the client holds nothing.
+ * @param keys the kinds of the related objects; null for any
+ */
 export async function related<P extends ListResult>(
   lease: Lease,
   view: View,
@@ -88,7 +93,10 @@ export class RelatedConnection implements ConnectionSource {
   }
 
   async changesCursor(): Promise<string> {
-    return (await this.#reads.read()).cursor;
+    const { cursor } = await this.#reads.read();
+    const { cell } = this.#operation.source;
+    if (cell === undefined) return cursor;
+    return joinCellCursors(Array.from({ length: cell.count }, (_, index) => (index === cell.index ? cursor : '')));
   }
 }
 
@@ -105,7 +113,7 @@ export async function groupsOf(
   count: number,
 ): Promise<readonly (readonly GroupResult[] | OverBudget)[]> {
   const hops = [...request.by, ...request.measured].flatMap(hopsOf);
-  await requireRelated(operation, lease, hops);
+  await requireRelated(operation, [lease], hops);
   warnOfHiddenEnds(operation, view, { hops }, []);
   const found = await aggregateRelated(lease, view, related, request, operation.scans, count);
   return found instanceof OverBudget ? Array.from({ length: count }, () => found) : found;

@@ -262,7 +262,7 @@ export async function readyFor<T>(
   work: (lease: Lease, view: View) => Promise<T>,
 ): Promise<T> {
   await operation.loader(`ready ${key}`, () =>
-    operation.read(async (lease) => operation.noteMissing(await requireReady(lease, [key]))),
+    operation.read(async (lease) => operation.noteMissing(await requireReady([lease], [key]))),
   );
   return operation.read(work);
 }

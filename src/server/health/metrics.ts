@@ -194,7 +194,7 @@ class MetricsRegistry implements Metrics {
       failing: readiness?.failing.shown,
       answers: this.#part('answers', () => source.answers.facts),
       live: this.#part('live queries', () => source.liveQueries.facts),
-      feed: this.#part('feed', () => source.feed),
+      feed: this.#part('feed', () => feedOf(source)),
       rights: this.#part('feed', () => rightsChecks?.() ?? { checked: 0, alarmed: false }),
       audit: audit?.() ?? { isWritable: true, written: 0, missing: 0 },
       config: config ?? { waiting: [], isRefused: false },
@@ -239,4 +239,14 @@ function kindsOf(source: GraphQLSource): number {
   } catch {
     return 0;
   }
+}
+
+/** Summed over the cells. */
+function feedOf(source: GraphQLSource): NonNullable<Facts['feed']> {
+  const sum = { held: 0, reads: { leases: 0, now: 0, changes: 0, bodies: 0 } };
+  for (const { feed } of source.cells ?? [source]) {
+    sum.held += feed.held;
+    for (const name of ['leases', 'now', 'changes', 'bodies'] as const) sum.reads[name] += feed.reads[name];
+  }
+  return sum;
 }

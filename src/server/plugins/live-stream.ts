@@ -24,6 +24,7 @@ import { filteredLists, planOf } from '../../graphql/prepared/prepared-queries.t
 import type { LiveRun, WatchedList } from '../../live/query/live-run.ts';
 import type { Member, QueryCohort } from '../../live/query/query-cohort.ts';
 import type { Operation } from '../../operation/operation.ts';
+import { readRights } from '../../operation/operation-source.ts';
 import { codeOfThrown } from './coded-error.ts';
 import type { Result } from './message-stream.ts';
 import { type PlannedQuery, preparedRun, shownDigest } from './prepared-run.ts';
@@ -128,11 +129,11 @@ export class LiveStream {
   async #next(): Promise<Result | null> {
     const { source, audit } = this.#parts;
     const { caller } = this.#operation;
-    while (!this.#stop.signal.aborted && !source.feed.closed) {
+    while (!this.#stop.signal.aborted && !source.commits.closed) {
       requireValid(caller, source.now());
       const scopes = source.rights.now(caller);
       if (scopes === null) {
-        await source.reader.lease((lease) => source.rights.at(lease, caller));
+        await readRights(source, caller);
         continue;
       }
       const { cohort } = this.#join(scopes.id);

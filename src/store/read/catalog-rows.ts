@@ -51,13 +51,22 @@ export async function readDescriptionRows(
   }));
 }
 
+/** A kind that came, and its place in the order of those of all cells. */
+export interface KindThatCame {
+  readonly kind: NamedKind;
+  readonly place: number;
+}
+
 /** The kinds in the order in which they came, also those that are gone. */
-export async function readKindsThatCame(lease: Lease): Promise<readonly NamedKind[]> {
+export async function readKindsThatCame(lease: Lease): Promise<readonly KindThatCame[]> {
   const rows = await lease.all({
-    sql: 'SELECT k.grp, k.plural, c.name FROM kind_came c JOIN kind k ON k.id = c.kind ORDER BY c.id',
+    sql: 'SELECT k.grp, k.plural, c.name, c.id FROM kind_came c JOIN kind k ON k.id = c.kind ORDER BY c.id',
     params: [],
   });
-  return rows.map(([group, plural, kind]) => ({ group: String(group), plural: String(plural), kind: String(kind) }));
+  return rows.map(([group, plural, kind, place]) => ({
+    kind: { group: String(group), plural: String(plural), kind: String(kind) },
+    place: Number(place),
+  }));
 }
 
 /** The texts of descriptions (a DescribedResource as JSON) by their ids. `rows` must be of the same snapshot. */

@@ -4,6 +4,8 @@
  * Invariant: after each transaction the copy equals the rows, except bookmarks and statuses that are not saved yet. Most code changes
  * the copy after the commit. Code that changes it inside a transaction restores it on failure, by `reload` or WriteSession.ifUndone.
  */
+
+import type { Clock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { type DescribedRelation, placesOf } from '../../catalog/relations/described-relation.ts';
@@ -31,13 +33,19 @@ export const mostKindsThatCame = 10_000;
 
 export class Resources {
   readonly #session: WriteSession;
+  readonly #clock: Clock;
   readonly #promotions: Promotions;
   readonly #relations: RelationRows;
   readonly #kinds = new Map<string, StoredKind>();
   readonly #resources = new Map<number, StoredResource>();
 
-  constructor(session: WriteSession, relations: RelationRows, log: Logger, configured: readonly string[]) {
+  constructor(
+    session: WriteSession,
+    relations: RelationRows,
+    { clock, log, configured }: { readonly clock: Clock; readonly log: Logger; readonly configured: readonly string[] },
+  ) {
     this.#session = session;
+    this.#clock = clock;
     this.#relations = relations;
     this.#promotions = new Promotions(session.database, log, configured);
     this.#load();
@@ -278,12 +286,18 @@ export class Resources {
     return kind;
   }
 
-  /** Remembers when a kind came under this Kind. The oldest kinds that are gone are forgotten beyond a bound. */
+  /**
+   * Remembers when a kind came under this Kind. The oldest kinds that are gone are forgotten beyond a bound. Ids are milliseconds since the
+   * epoch, or the next number: so they order the kinds of several cells too.
+   */
   #came(kind: StoredKind, name: string): void {
     const { database } = this.#session;
     const { changes } = database
-      .statement('INSERT OR IGNORE INTO kind_came (kind, name) VALUES (?, ?)')
-      .run(kind.id, name);
+      .statement(
+        `INSERT OR IGNORE INTO kind_came (id, kind, name)
+         VALUES (max(?, (SELECT coalesce(max(id), 0) + 1 FROM kind_came)), ?, ?)`,
+      )
+      .run(BigInt(Math.floor(this.#clock.now())), kind.id, name);
     if (changes === 0) return;
     database
       .statement(

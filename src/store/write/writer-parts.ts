@@ -152,7 +152,7 @@ function openContext(
   const rows = new RowWriter(session.database, relations);
   return {
     session,
-    resources: new Resources(session, relations, log, options.promote ?? []),
+    resources: new Resources(session, relations, { clock, log, configured: options.promote ?? [] }),
     rows,
     relations,
     log: changes,

@@ -12,6 +12,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
 import type { ChangeFeed } from '../../live/feed/change-feed.ts';
+import type { Operation } from '../../operation/operation.ts';
 import type { Identity } from '../../query/plan/filter.ts';
 import { type StoredVersion, storedVersions } from '../../query/read/fetch.ts';
 import { readiness } from '../../query/read/readiness.ts';
@@ -36,6 +37,25 @@ type Feed = Pick<ChangeFeed, 'wakes' | 'changed' | 'closed' | 'lease'>;
  * @returns null for an object whose kind is not ingested in its cluster
  */
 export async function seen(
+  operation: Pick<Operation, 'at'>,
+  objects: readonly Awaited[],
+  waitMs: number,
+  signal: AbortSignal | undefined,
+): Promise<readonly (boolean | null)[]> {
+  const shown = new Array<boolean | null>(objects.length).fill(null);
+  const cells = Map.groupBy(objects.entries(), ([, { identity }]) => operation.at(identity.cluster));
+  await Promise.all(
+    [...cells].map(async ([{ source }, some]) => {
+      const own = some.map(([, object]) => object);
+      const found = await seenIn(source.feed, own, waitMs, signal);
+      for (const [index, [at]] of some.entries()) shown[at] = found[index] ?? null;
+    }),
+  );
+  return shown;
+}
+
+/** As `seen`, for objects of one cell. */
+async function seenIn(
   feed: Feed,
   objects: readonly Awaited[],
   waitMs: number,

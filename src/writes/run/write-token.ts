@@ -52,17 +52,17 @@ export function tokenOf(written: readonly Awaited[]): string | null {
  * @throws PortolanError BAD_USER_INPUT for a text that is no token, TIMEOUT if the tables do not show the writes within ten seconds.
  */
 export async function untilShown(
-  operation: Pick<Operation, 'source' | 'signal' | 'read' | 'renewSnapshot'>,
+  operation: Pick<Operation, 'at' | 'signal' | 'readCells' | 'renewSnapshot' | 'viewIn'>,
   token: unknown,
 ): Promise<void> {
   // The token of a mutation that wrote nothing.
   if (token === null) return;
-  const { source, signal } = operation;
+  const { signal } = operation;
   const named = readToken(token);
-  const awaited = await operation.read(async (_lease, view) =>
-    named.filter(({ identity }) => refusalOfObject(view, identity) === null),
+  const awaited = await operation.readCells(async (cells) =>
+    named.filter(({ identity }) => refusalOfObject(operation.viewIn(cells, identity.cluster), identity) === null),
   );
-  const shown = await seen(source.feed, awaited, longestWait, signal);
+  const shown = await seen(operation, awaited, longestWait, signal);
   // The snapshot of the rights may be older than the writes.
   operation.renewSnapshot();
   const missing = awaited.find((_, index) => shown[index] === false);

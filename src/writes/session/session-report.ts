@@ -40,7 +40,7 @@ export async function writtenReport(
     if (written === null || identity === null || result === 'REVERTED') return [];
     return [{ outcome, identity, ...written, isRemoval: result === 'DELETED' || result === 'EVICTED' }];
   });
-  const shown = await seen(operation.source.feed, awaited, options.waitMs, context.signal);
+  const shown = await seen(operation, awaited, options.waitMs, context.signal);
   const isSeen = new Map(awaited.map(({ outcome }, index) => [outcome, shown[index] ?? false]));
   // What follows in the answer reads a snapshot that has the writes.
   operation.renewSnapshot();

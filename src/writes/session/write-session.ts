@@ -182,7 +182,9 @@ function contextOf(parts: Parts): RunContext {
     async storedVersion({ target, action: { verb } }) {
       if (verb === 'delete' || verb === 'evict' || target.name === null) return null;
       const identity = identityOf(target, target.name);
-      const [found] = await operation.source.feed.lease((lease) => storedVersions(lease, [identity]));
+      const [found] = await operation
+        .at(identity.cluster)
+        .source.feed.lease((lease) => storedVersions(lease, [identity]));
       return found?.resourceVersion ?? null;
     },
   };

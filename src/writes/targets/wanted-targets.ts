@@ -23,6 +23,7 @@ import type { Filter, Identity } from '../../query/plan/filter.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';
 import { matchingObjects } from '../../query/read/match-ids.ts';
 import { requireReady } from '../../query/read/readiness.ts';
+import { leasesOf, viewsOf } from '../../query/sql/view.ts';
 import type { Manifest } from '../manifests/read-manifests.ts';
 import { type WriteError, writeError } from '../outcome/write-error.ts';
 import type { Condition } from '../plan/plan-one.ts';
@@ -211,9 +212,9 @@ export async function queryTargets(
 ): Promise<readonly ResolvedTarget[]> {
   requireFew(expect);
   const matching = () =>
-    operation.read(async (lease, view) => {
+    operation.readCells(async (cells) => {
       requireVisible(
-        view,
+        viewsOf(cells),
         kinds.map(({ key }) => key),
         filter,
       );
@@ -221,9 +222,11 @@ export async function queryTargets(
       for (const kind of kinds) {
         const clusters = servingClusters(operation, kind, filter);
         if (clusters.length === 0) continue;
-        await requireReady(lease, [kind.key], clusters);
-        const matched = await matchingObjects(lease, view, kind, filter, { limit: expect + 1, access: 'list' });
-        identities.push(...matched.map(({ identity }) => identity));
+        await requireReady(leasesOf(cells), [kind.key], clusters);
+        for (const { lease, view } of cells) {
+          const matched = await matchingObjects(lease, view, kind, filter, { limit: expect + 1, access: 'list' });
+          identities.push(...matched.map(({ identity }) => identity));
+        }
       }
       return identities;
     });

@@ -7,9 +7,9 @@
  * The lists inside objects are usually small: a Pod has one owner. So their most values only bound the operation (`worstCases`), and
  * their real values are charged.
  */
-import { PortolanError } from '../base/errors.ts';
-import type { Lease } from '../store/types/lease.ts';
-import { type Row, textLength } from '../store/types/statement.ts';
+import { PortolanError } from '../../base/errors.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import { type Row, textLength } from '../../store/types/statement.ts';
 
 export interface CostLimits {
   /** The most values that one operation may request and return. */

@@ -6,13 +6,13 @@
  *                              -> work times out    -> the error gets a hint about the missing index
  *                              -> statements        -> a span each, within that of the lease
  */
-import { codeOf, PortolanError } from '../base/errors.ts';
-import { noSpan, type Span, type SpanAttributes } from '../base/tracing.ts';
-import { shapeOfFilter, shapeOfOrder } from '../query/plan/filter-shape.ts';
-import { type ExplainedStatement, explaining } from '../query/read/explain.ts';
-import { observePlans, type PlanNote } from '../query/route/plan-note.ts';
-import type { Lease } from '../store/types/lease.ts';
-import type { Row } from '../store/types/statement.ts';
+import { codeOf, PortolanError } from '../../base/errors.ts';
+import { noSpan, type Span, type SpanAttributes } from '../../base/tracing.ts';
+import { shapeOfFilter, shapeOfOrder } from '../../query/plan/filter-shape.ts';
+import { type ExplainedStatement, explaining } from '../../query/read/explain.ts';
+import { observePlans, type PlanNote } from '../../query/route/plan-note.ts';
+import type { Lease } from '../../store/types/lease.ts';
+import type { Row } from '../../store/types/statement.ts';
 import { type IndexAdvisor, missingPaths } from './index-advisor.ts';
 
 /** The response path of a field: response keys and list indexes. Empty for a statement that serves several fields. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Logger, silentLogger } from '../base/log.ts';
+import { type Logger, silentLogger } from '../../base/log.ts';
 import { SlowQueries } from './slow-queries.ts';
 
 test('a few slow operations a minute are logged; the others are counted and reported by the next entry', () => {

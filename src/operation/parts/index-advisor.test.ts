@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { describedCrd, engineFixture, type FixtureOptions, made } from '../../test/kit/engine-fixture.ts';
-import { systemClock } from '../base/clock.ts';
-import type { PromotedSlot } from '../store/types/kind-layout.ts';
+import { describedCrd, engineFixture, type FixtureOptions, made } from '../../../test/kit/engine-fixture.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 
 const widgets = 'widgets.example.com';
 

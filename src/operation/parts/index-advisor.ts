@@ -9,9 +9,9 @@
  *
  * Keeps hints only. If a report is refused or lost, later queries repeat it.
  */
-import type { Clock } from '../base/clock.ts';
-import { isNarrow, type PathNeed, type PlanNote, pathNeeds, readsRolledUp } from '../query/route/plan-note.ts';
-import type { PathUse } from '../store/types/kind-layout.ts';
+import type { Clock } from '../../base/clock.ts';
+import { isNarrow, type PathNeed, type PlanNote, pathNeeds, readsRolledUp } from '../../query/route/plan-note.ts';
+import type { PathUse } from '../../store/types/kind-layout.ts';
 
 /** Uses of a path without a slot before it is reported. */
 const usesToReport = 3;

@@ -1,7 +1,7 @@
 /**
  * Counts slow operations and logs their shapes, a few a minute. A log entry never contains filter values, which may be names of secrets.
  */
-import type { Logger } from '../base/log.ts';
+import type { Logger } from '../../base/log.ts';
 import type { PlanShape } from './operation-trace.ts';
 
 interface SlowQuery {
