@@ -51,7 +51,7 @@ export async function readDescriptionRows(
   }));
 }
 
-/** The kinds in the order in which they came, also those that are gone. */
+/** The kinds in the order in which they came, also kinds that are gone. */
 export async function readKindsThatCame(lease: Lease): Promise<readonly NamedKind[]> {
   const rows = await lease.all({
     sql: 'SELECT k.grp, k.plural, c.name FROM kind_came c JOIN kind k ON k.id = c.kind ORDER BY c.id',
