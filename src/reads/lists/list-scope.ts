@@ -6,7 +6,7 @@ import { cursorMarks, encodeLiveCursor, writeLiveCursor } from '../../live/log/l
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 
-/** What is visible of a kind in a cluster. */
+/** The visible part of a kind in a cluster. */
 export interface ConnectionScope {
   /** resourceKey */
   readonly key: string;
