@@ -31,7 +31,7 @@ const config: CodegenConfig = {
         },
         // Unions of texts instead of enums, so that the helpers of `client-config --apollo` and `--urql` take the generated types.
         enumType: 'const',
-        // A gateway has thousands of types: only the types that documents use are written.
+        // A gateway has thousands of types: only those that documents use are written.
         onlyOperationTypes: true,
         useTypeImports: true,
       },
