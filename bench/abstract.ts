@@ -1,8 +1,8 @@
 /**
  * The first page of an abstract kind over twelve kinds, ordered by a column, beside the same page of one kind with as many objects. Both are
- * asked over HTTP in turns; each figure is a median. Then objects of members change: how long after the commit of a change the
- * changed object of the abstract kind is committed, and how long after a bare watch a subscriber has it. Last, the first page of
- * applications by their rolled-up health.
+ * asked over HTTP in turns; each figure is a median. Then objects of members change. One figure is the time from the commit of a change to
+ * the commit of the changed object of the abstract kind. The other is the delay of a subscriber after a bare watch. Last,
+ * the first page of applications by their rolled-up health.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * The same question again: two gateways over one store, one that keeps answers in memory and one that reads each from the store. Every
- * question is asked of both in turns; a ratio is the median of those of each turn. Beside them, bare node:http sends the same bytes: no
+ * The same question again: two gateways over one store, one that keeps answers in memory and one that reads each from the store. Both get
+ * every question in turns; a ratio is the median of the ratios of each turn. Beside them, bare node:http sends the same bytes: no
  * answer over HTTP can be faster.
  *
  * The goal is for the processor time of the gateway. The answers per second depend on the client as well, which needs as much processor time

@@ -1,4 +1,7 @@
-/** The writer thread of bench/again.ts: changes an object of a kind that no question is about, at a steady rate while it is told to. */
+/**
+ * The writer thread of bench/again.ts: between the orders to start and to stop, it changes an object at a steady rate. No question is
+ * about the object's kind.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { must } from '../src/base/must.ts';
 import { describeResource } from '../src/catalog/describe/describe.ts';

@@ -1,6 +1,7 @@
 /**
- * What counts and aggregates cost: rows that a second of processor time suffices for, by what is looked at. The costs of src/query/plan/scan-budget.ts and
- * the default of --scan-rows stand on it: one operation's scans must fit into its lease.
+ * The cost of counts and aggregates: the rows that they read in a second of processor time, by the place of the values: index,
+ * column, body or list. The costs of src/query/plan/scan-budget.ts and the default of --scan-rows stand on it: one operation's
+ * scans must fit into its lease.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

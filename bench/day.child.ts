@@ -4,7 +4,7 @@
  * `24 h / speed`.
  *
  * Printed at intervals: resident memory of the process, the size of the store's files, and how much of the world has changed. Retention by
- * time (the change log, Events) follows the real clock, so the store keeps more of the world's time than in a real day: never less.
+ * time (the change log, Events) follows the real clock. So the store keeps more of the world's time than in a real day, and never less.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

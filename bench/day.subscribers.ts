@@ -1,4 +1,4 @@
-/** The subscribers of bench/day.ts, in a process of their own: they read what they get, and drop it. */
+/** The subscribers of bench/day.ts, in a process of their own: they read and drop their messages. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 

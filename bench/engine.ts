@@ -1,6 +1,6 @@
 /**
- * The store under load: a writer that commits 1,000 changes a second, three readers that are never idle, runaway scans that are
- * cancelled, and SIGTERM in the middle of one. Everything runs in a child process (engine.child.ts), so that its end can be timed.
+ * The store under load. A writer commits 1,000 changes a second, and three readers are never idle. Runaway scans are cancelled,
+ * and SIGTERM comes during one. Everything runs in a child process (engine.child.ts), so that its end can be timed.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 
 export const about = 'WAL size, commit latency, cancelling and stopping of the store under writes and busy readers';
 
-/** What the child measured. */
+/** Measurements of the child. */
 export interface EngineFigures {
   readonly synced: number;
   readonly syncPerSecond: number;
@@ -25,7 +25,7 @@ export interface EngineFigures {
   readonly leasesCut: number;
   readonly cancelMedian: number;
   readonly cancelMax: number;
-  /** What a thread that does next to nothing waits for the processor, p99: how much of the above is the machine's. */
+  /** The time for which an almost idle thread waits for the processor, p99. It tells the machine's part of the figures above. */
   readonly idleWaitP99: number;
 }
 

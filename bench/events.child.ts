@@ -14,7 +14,7 @@ import { residentAnonymousMb } from './support/resident.ts';
 import { shippedRelations } from './support/shipped-relations.ts';
 import { threadCpuSeconds } from './support/thread-cpu.ts';
 
-/** Milliseconds without a change after which no more are expected, and after which nobody waits on. */
+/** Milliseconds without a change after which no more are expected; milliseconds after which the wait ends anyway. */
 const quietMs = 3000;
 const drainMs = 180_000;
 

@@ -1,6 +1,6 @@
 /**
- * A steady stream of watch events through the real ingest thread: how old an event is when another connection reads its row, what
- * the ingest thread costs, whether log and memory stay bounded, and whether anything is lost.
+ * A steady stream of watch events through the real ingest thread. Measured are the age of an event when another connection reads
+ * its row, and the cost of the ingest thread. Log and memory must stay bounded, and no event may be lost.
  *
  * Memory counts from `settleSeconds` after the first event on, when caches and heap have got their size.
  */
@@ -17,7 +17,7 @@ import { startPodServer } from './support/pod-server.ts';
 export const about =
   '2,000 watch events a second for two minutes: latency, CPU, WAL, memory, losses (--seconds N, --rate N)';
 
-/** What the measured process found. */
+/** Measurements of the child process. */
 export interface EventFigures {
   readonly changes: number;
   /** Milliseconds from the event's sending to when a reader found its change. */

@@ -154,7 +154,7 @@ class Clients {
   }
 
   #take(data: Buffer): void {
-    // Messages of a snapshot are long, and their beginning tells what they are.
+    // Messages of a snapshot are long, and their beginning has the phase.
     if (data.toString('latin1', 0, headBytes).includes('"phase":"SNAPSHOT"')) return;
     const text = data.toString('latin1');
     if (this.isOfQueries && text.includes('"type":"next"')) {

@@ -1,4 +1,4 @@
-/** What bench/fanout.ts, its gateway and its writer share: the Pods, the documents and the orders. */
+/** The Pods, the documents and the orders that bench/fanout.ts shares with its gateway and its writer. */
 
 /** The Pods of a document: those of one namespace. podName of support/pods.ts has fifty. */
 export const documents = 10;
@@ -41,7 +41,7 @@ export interface Asked {
   readonly p99: number;
 }
 
-/** What is asked while snapshots are sent. */
+/** The query that is sent during the snapshots. */
 export const trivialQuery = '{ pods(first: 1) { nodes { metadata { name } } } }';
 
 /** The namespace of document `index`. */

@@ -1,6 +1,6 @@
 /**
- * The cost of a subscription while 2,000 Pods change each second, with the real ingest thread, readers and change feed. Three cases take
- * turns within one run: no subscription, a subscription on a kind that does not change, and one on Pods.
+ * The cost of a subscription while 2,000 Pods change each second. Ingest thread, readers and change feed are the real ones. Three cases
+ * take turns within one run: no subscription, a subscription on a kind that does not change, and one on Pods.
  *
  * Counted are the feed's reads of the change log. The processor time is that of the serve thread and of the readers together, for each
  * change that was committed. A quiet subscription proves at the end of its turn that it is alive: it gets a change of its own kind.

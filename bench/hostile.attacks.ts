@@ -1,4 +1,4 @@
-/** What hostile callers do to a gateway. Each attack goes on until its time is over, and leaves nothing behind. */
+/** The attacks of hostile callers on a gateway. Each goes on until its time is over, and leaves nothing behind. */
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';

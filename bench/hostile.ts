@@ -1,6 +1,7 @@
 /**
- * A caller beside hostile callers: the times of a query for one row and of /healthz, and the gateway's memory, during each attack and
- * before them. The gateway runs as `portolan serve --auth token` does in its container. The attackers have a processor of their own.
+ * A caller beside hostile callers. Measured before and during each attack: the times of a query for one row and of /healthz, and the
+ * gateway's memory. The gateway runs as `portolan serve --auth token` does in its container. The attackers have a processor of their
+ * own.
  */
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +30,7 @@ export const help = `Usage: npm run bench -- hostile [options]
 A run under two minutes: --seconds 3
 `;
 
-/** What must be kept. The time of the query may instead be `timesIdle` times its time without attackers. */
+/** The bounds of the figures. The time of the query may instead be `timesIdle` times its time without attackers. */
 const bounds = { p99Ms: 200, timesIdle: 4, healthMs: 200, rssGrowthMb: 300 };
 
 const users = [

@@ -1,6 +1,6 @@
 /**
- * What bench/join.ts compares with, on bare node:http: the same join by one hand-written SQL statement and JSON.stringify; or the lists
- * that a client asks an API server for, by label selector, from all Pods in memory.
+ * The servers beside which bench/join.ts is measured, on bare node:http. One makes the same join by one hand-written SQL statement and
+ * JSON.stringify. The other has all Pods in memory, and serves lists by label selector as an API server does.
  *
  *   argv: `sql` or `lists`, and a store file -> message: { url }
  */
@@ -72,7 +72,7 @@ interface Stored {
   readonly spec: { readonly selector?: Readonly<Record<string, string>> };
 }
 
-/** /services?limit=50, /nodes, /pods?namespace=N&app=A: as an API server answers from its watch cache, by a look at each object. */
+/** /services?limit=50, /nodes, /pods?namespace=N&app=A: like an API server, it looks at each object of its watch cache. */
 function lists(): (url: URL) => string {
   const read = (kind: number): Stored[] =>
     database

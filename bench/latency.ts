@@ -1,5 +1,5 @@
 /**
- * The time from a watch event of an API server until a subscriber has it, beside a bare watch on the same server in the same process, at
+ * The time from a watch event of an API server until a subscriber has it. A bare watch on the same server runs in the same process at
  * the same time. Each step of the way is timed:
  *
  *   commit     the event is sent -> its row is committed (`at` of the change)
@@ -84,7 +84,7 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 interface Latencies {
-  /** What the subscriber follows: Pods, or an abstract kind whose only member are Pods. */
+  /** The subscriber follows Pods, or an abstract kind whose only members are Pods. */
   readonly of: Followed;
   readonly objects: number;
   readonly seconds: number;
@@ -214,7 +214,7 @@ async function watchPods(server: string, take: (age: number) => void): Promise<(
   return () => void request.destroy();
 }
 
-/** What a subscriber follows, and where the resourceVersion of the Pod stands in its messages. */
+/** The kind that a subscriber follows, and the place of the Pod's resourceVersion in its messages. */
 type Followed = keyof typeof subscriptions;
 const subscriptions = {
   pods: 'podChanges(snapshot: false) { phase cursor changes { at object { metadata { resourceVersion } } } }',

@@ -1,6 +1,7 @@
 /**
- * What bench/list.ts compares with, on bare node:http: the same page by hand-written SQL and JSON.stringify; from an array of all Pods as
- * an informer holds them, filtered, ordered and cut for each request; or from a list of all Pods that is asked of an API server each time.
+ * The servers beside which bench/list.ts is measured, on bare node:http. One makes the same page by hand-written SQL and JSON.stringify.
+ * One has an array of all Pods, as an informer has, and filters, orders and cuts it for each request. One lists all Pods of an API server
+ * for each request.
  *
  *   argv: `sql`, a store file and optionally a JSON list of namespaces, `array` and a number of Pods, or `api` and the server's URL -> message: { url }
  */

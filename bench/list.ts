@@ -1,7 +1,7 @@
 /**
- * Pages of a long list over HTTP: 50 Pods with 15 leaves, filtered by phase and ordered by creation, from the real server. Beside it, behind
- * the same load: the same page by hand-written SQL and JSON.stringify on bare node:http, from an array of all Pods as an informer
- * holds them, and from a gateway without prepared answers. Everything is asked in turns, again and again; a ratio is the median of those of
+ * Pages of a long list over HTTP: 50 Pods with 15 leaves, filtered by phase and ordered by creation, from the real server. Three others get
+ * the same load. Two are on bare node:http: hand-written SQL with JSON.stringify, and an array of all Pods, as an informer has. The third
+ * is a gateway without prepared answers. Everything is asked in turns, again and again; a ratio is the median of those of
  * each turn. Under changes, the client shares a processor with the thread that serves it, and the writer has another one.
  */
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** The writer thread of bench/list.ts: fills the store, or goes on with a filled one; then does what it is told. */
+/** The writer thread of bench/list.ts: fills the store, or goes on with a filled one; then obeys its orders. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { must } from '../src/base/must.ts';
 import { readWatchLine } from '../src/ingest/bytes/watch-events.ts';

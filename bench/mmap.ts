@@ -1,5 +1,5 @@
 /**
- * What SQLite's `mmap_size` would gain. Two read connections with the cache of a reader, one of them with the file mapped, read the same
+ * The gain of SQLite's `mmap_size`. Two read connections with the cache of a reader, one of them with the file mapped, read the same
  * in turns. A ratio is the median of the turns. docs/performance.md says why nothing is mapped.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -8,8 +8,8 @@
  *   live     subscribers of a gateway with two processes, of which one is killed (kill -9) every few seconds while Pods change. Each
  *            subscriber connects again and goes on at its cursor
  *
- * Counted: the subscribers that lack the last state of a Pod at the end (lost), those that had to begin with a snapshot again (gaps), and
- * the time from the end of a connection to the first message on the next one.
+ * `lost` counts the subscribers that lack the last state of a Pod at the end. `gaps` counts the subscribers that had to begin with a
+ * snapshot again. The time from the end of a connection to the first message on the next one is measured.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -128,7 +128,7 @@ type Pages = Readonly<Record<Variant, PageLoad>>;
 
 interface PageLoad {
   readonly perSecond: number;
-  /** Processor time for a page, in milliseconds: of the gateways' serving threads, of their other threads, of the client. */
+  /** Processor time for a page, in milliseconds, by thread: the gateways' serving threads, their other threads, the client. */
   readonly servingMs: number;
   readonly otherMs: number;
   readonly clientMs: number;
@@ -427,7 +427,7 @@ function report(pages: Pages, live: Killed): void {
   const { one, two, apart } = pages;
   const twoOverOne = rounded(two.perSecond / one.perSecond);
   const twoOverApart = rounded(two.perSecond / apart.perSecond);
-  // Computed, not measured: two processes with a processor each, if the client has a machine of its own and nobody waits.
+  // Computed, not measured: two processes with a processor each, if the client has a machine of its own and no thread waits.
   const servingTwoOverOne = rounded((2 * one.servingMs) / two.servingMs);
   // Two processors that are never idle, with the costs of one process.
   const most = rounded((2 * one.servingMs) / (one.servingMs + one.otherMs + one.clientMs));

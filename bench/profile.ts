@@ -1,6 +1,6 @@
 /**
- * What a profile of twelve kinds saves the tools of a large cluster: the bytes of introspection, the time of a code generator, and the
- * time until the playground knows the schema.
+ * The savings of a profile of twelve kinds for the tools of a large cluster. They are the bytes of introspection, the time of a code
+ * generator, and the time until the playground knows the schema.
  *
  * The kinds are those of the simulated cluster and the first CustomResourceDefinitions of a folder. Each figure is measured for the
  * profile and for all kinds in turns, and is a median.
@@ -40,7 +40,7 @@ The folder holds CustomResourceDefinitions as YAML, JSON or .tar.xz. Without Chr
 
 const cluster = 'bench';
 
-/** Kinds of an application: three that run Pods, what they mount and serve, and a custom one. */
+/** Kinds of an application: three that run Pods, the kinds that these mount and serve, and a custom one. */
 const twelve = [
   'pods',
   'deployments.apps',

@@ -1,6 +1,6 @@
 /**
- * Access control under load: pages of callers who see few and many namespaces beside those of a caller who sees everything, the cost of
- * a change of bindings, the memory of many callers, and a revocation under many subscribers.
+ * Access control under load. Callers who see few and many namespaces read pages beside a caller who sees everything. Then bindings
+ * change, many callers come, and rights are revoked under many subscribers.
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -26,7 +26,7 @@ export const help = `Usage: npm run bench -- rbac [options]
 A run under a minute: --pods 20000 --subscribers 500 --turns 3 --seconds 0.3
 `;
 
-/** What must be kept. */
+/** The bounds of the figures. */
 const bounds = { ms15: 0.05, ms500: 0.2, ms5000: 1, listRatio: 0.9, revokedMs: 1000 };
 const namespaces = 5000;
 const connections = 8;

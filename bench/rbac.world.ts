@@ -5,7 +5,7 @@ export interface RbacWorld {
   readonly namespaces: number;
   /** RoleBindings in all. */
   readonly bindings: number;
-  /** Callers besides those that are measured. */
+  /** Callers besides the measured ones. */
   readonly callers: number;
 }
 

@@ -1,4 +1,4 @@
-/** The writer thread of bench/rbac.ts: fills the store, then writes and deletes bindings as it is told. */
+/** The writer thread of bench/rbac.ts: fills the store, then writes and deletes bindings by order. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { must } from '../src/base/must.ts';
 import type { DescribedResource } from '../src/catalog/resources/catalog.ts';

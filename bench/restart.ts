@@ -1,6 +1,6 @@
 /**
  * A warm restart: a store with 100,000 Pods on disk, and `portolan serve` started on it again. Time runs from the start of its
- * process to a whole first page; the server that it follows counts the collection LISTs, of which there must be none. The bundle
+ * process to a whole first page. The server that it follows counts the collection LISTs: there must be none. The bundle
  * (`npm run build`, made here anew) and the sources are started in turns, and medians compared. Beside the time stands the processor
  * time of all threads until then, which says more than the clock on a busy machine.
  */

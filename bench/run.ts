@@ -2,7 +2,7 @@
  * `npm run bench -- NAME [arguments]`: runs one benchmark of this directory; without a name, lists them.
  *
  * A benchmark is a file NAME.ts that exports `about` (one sentence with its options), `run(args)`, and `help` where a sentence is too
- * short. It prints a table for people and one line of JSON for machines, stops by itself, and sets the exit code when a number is
+ * short. It prints a table for people and one line of JSON for machines. It stops by itself, and sets the exit code when a number is
  * missed.
  */
 import { readdirSync } from 'node:fs';

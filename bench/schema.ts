@@ -6,7 +6,7 @@
  *
  *   empty -> all kinds at once: a swap -> introspection over HTTP -> one kind changes, several times -> heap
  *
- * Pothos, which builds the static part of the schema, is measured beside graphql-js, which builds the types of kinds (schema.pothos.ts).
+ * Pothos builds the static part of the schema. It is measured beside graphql-js, which builds the types of kinds (schema.pothos.ts).
  *
  * A block is the longest time between two looks of a timer. Its processor time is measured too, because other processes on the machine
  * do not lengthen that. Every figure is the median of the runs; the least is printed beside it.

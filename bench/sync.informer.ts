@@ -1,5 +1,6 @@
 /**
- * What bench/sync.ts compares with: the informer of @kubernetes/client-node over the same server, its list read in the same pages.
+ * The informer beside which bench/sync.ts is measured: that of @kubernetes/client-node over the same server, its list read in the
+ * same pages.
  *
  *   argv: kubeconfig -> message: SyncedProcess
  */
@@ -55,5 +56,5 @@ const figures: SyncedProcess = {
   rssMb: peak(),
   loopP99Ms: Math.max(0, delay.percentile(99) / 1e6 - resolutionMs),
 };
-// Its stop rejects with nobody to hear it, so the process ends here.
+// Its stop rejects a promise that has no handler, so the process ends here.
 process.send?.(figures, () => process.exit(0));

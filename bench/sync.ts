@@ -1,8 +1,8 @@
 /**
- * First sync of a large collection: Pods of about 5 kB, served over loopback by a process of the bench, into a store with every
- * index on, by the real ingest thread: alone, and with a parse thread beside it. The reference is JSON.parse alone over the same
- * objects, timed before and after each of them, because machines that are shared are not always as fast; beside it stands the
- * informer of @kubernetes/client-node. Everything is done in turns; a ratio is the median of those of each turn.
+ * First sync of a large collection: Pods of about 5 kB, served over loopback by a process of the bench. The real ingest thread
+ * writes them into a store with every index on, alone and with a parse thread beside it. The reference is JSON.parse alone over the
+ * same objects. It is timed before and after each of them, because the speed of a shared machine varies. The informer of
+ * @kubernetes/client-node is measured too. Everything is done in turns; a ratio is the median of those of each turn.
  *
  * Time runs from the first LIST that the server sees to the watch that follows the commit of the last page.
  */
@@ -20,7 +20,7 @@ import { podItem } from './support/pods.ts';
 export const about =
   'first sync of 100,000 Pods: its rate beside JSON.parse, memory, the serve thread (--objects N, --turns N, --no-client)';
 
-/** What a measured process says of itself. */
+/** The figures of a measured process. */
 export interface SyncedProcess {
   readonly objects: number;
   /** Of a processor: the ingest thread's, or all of the informer's process. */

@@ -1,5 +1,5 @@
 /**
- * What traces cost: pages a second without tracing, with 10 % and with 100 % of the traces exported. Each gateway is a process of its own
+ * The cost of traces: pages a second without tracing, with 10 % and with 100 % of the traces exported. Each gateway is a process of its own
  * over the same store. The collector is in this process and drops what it gets.
  *
  *   round -> three new gateways -> they are asked in turns, again and again -> they end
@@ -25,7 +25,7 @@ const connections = 8;
 const warmUpSeconds = 5;
 const least10 = 0.95;
 
-/** What is measured, by the share of the traces that is exported. */
+/** The measured gateways, by the share of the traces that is exported. */
 const cases = [
   { name: 'off', ratio: null, title: 'no traces' },
   { name: 'ten', ratio: '0.1', title: '10 % of the traces' },

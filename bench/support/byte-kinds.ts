@@ -26,7 +26,7 @@ const unicode = (index: number): unknown =>
 const numbers = (index: number): unknown =>
   range(200, (at) => [index * at, -at, at / 7, 1e21 * (at + 1), 0, 1_700_000_000_000 + index]);
 
-/** A manifest in a string, as kubectl keeps it in an annotation, that string in another, and other escapes. */
+/** Escapes: a manifest in a string, as kubectl keeps it in an annotation, that string in another one, and others. */
 function escapes(index: number): unknown {
   const manifest = JSON.stringify({ kind: 'ConfigMap', data: { 'run.sh': `#!/bin/sh\n\techo "${index}"\nexit 0\n` } });
   return range(20, (at) => ({

@@ -1,4 +1,4 @@
-/** The page that bench/list.ts asks for, and the Pods that it is asked of: every server of the benchmark shows the same 15 leaves. */
+/** The page that bench/list.ts requests, and its Pods: every server of the benchmark shows the same 15 leaves. */
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 import type { Field } from '../../src/catalog/tree/field-tree.ts';
 import { objectMetaKey, sharedShapes } from '../../src/catalog/tree/shared-shapes.ts';
@@ -26,7 +26,7 @@ export const countedQuery = listQuery.replace('pageInfo {', 'totalCount pageInfo
 export const restartsQuery = `{ pods(orderBy: [{ path: "sum(status.containerStatuses[].restartCount)", direction: DESC }], first: ${pageSize}) {
   nodes { metadata { name namespace } value(path: "sum(status.containerStatuses[].restartCount)") } } }`;
 
-/** What else a console asks of such a list, by what it is about. */
+/** Further queries of a console for this list, each with its title. */
 export const otherQueries: readonly (readonly [what: string, query: string])[] = [
   [
     'filter without an index, common',

@@ -1,4 +1,4 @@
-/** Servers in processes of their own, and requests for pages from them: how many in a second, how long each, at what cost. */
+/** Servers in processes of their own, and requests for pages from them. Measured are their rate, their time and their cost. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -3,9 +3,9 @@
  *
  *   argv: how many Pods, a path for the kubeconfig -> message: listening -> 'churn' | 'state' -> SIGTERM, or the parent's end
  *
- * The Pods' list is rendered beforehand, in the order of an API server, and served page by page from memory; what else is asked
- * (discovery, OpenAPI, the identity of the cluster) a simulated cluster behind it answers. Each event of a churn has the
- * time at which it was sent as its resourceVersion (versionsPerMs a millisecond), so that whoever finds it in a table knows its age.
+ * The Pods' list is rendered beforehand, in the order of an API server, and served page by page from memory. A simulated cluster
+ * behind it answers all else: discovery, OpenAPI, the identity of the cluster. The resourceVersion of each event of a churn is the
+ * time at which it was sent (versionsPerMs a millisecond). So its age can be read from a table.
  */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -56,7 +56,7 @@ function render(limit: number): readonly Buffer[] {
 
 function list(query: URLSearchParams, response: ServerResponse): void {
   const limit = Number(query.get('limit') ?? objects) || objects;
-  // What is served is rendered before anything is timed.
+  // The bodies are rendered before anything is timed.
   if (pages?.limit !== limit) pages = { limit, bodies: render(limit) };
   if (limit === 1) seen.probes += 1;
   else if (!query.has('continue')) {

@@ -1,4 +1,4 @@
-/** What a thread or a process has used of a processor; Linux counts it in hundredths of a second. */
+/** The processor time of a thread or a process; Linux counts it in hundredths of a second. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const ticksPerSecond = 100;

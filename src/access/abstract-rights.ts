@@ -7,8 +7,8 @@
  * A caller who may see some members sees their rows, and `scope` of the list names the others.
  *
  * A member whose columns lead to other kinds has two parts with the same objects: one with the values of these kinds, one without. A caller
- * sees the first if they may get all objects that the columns may lead to, and otherwise the second. So no filter, order or count tells of
- * a value that the caller may not see.
+ * sees the first if they may get all objects that the columns may lead to, and otherwise the second. So no filter, order or count reveals a
+ * value that the caller may not see.
  */
 import { type MemberPart, memberOfPart, type RelatedKind } from '../catalog/abstract/abstract-kind.ts';
 import type { Rights } from './rights.ts';
@@ -96,7 +96,7 @@ function widen(scopes: Scopes, partsOf: (key: string) => readonly NamedPart[] | 
 
 function scopeOf(scopes: Scopes, parts: readonly NamedPart[], access: Access): Scope {
   const clusters = new Map<string, ClusterScope>();
-  // Of a member that is there twice, nobody sees all rows.
+  // No caller sees all rows of a member that is there twice.
   let isWhole = parts.every(({ related }) => related.length === 0);
   for (const { part, cluster, member, related } of parts) {
     const scope = scopes.of(member, access);

@@ -11,7 +11,7 @@ export interface UserInfo {
   readonly extra: Extra;
 }
 
-/** What an authenticator says of the user besides, such as the scopes of a token. Authorizers may decide by it. */
+/** Further facts of an authenticator about the user, such as the scopes of a token. Authorizers may decide by it. */
 export type Extra = Readonly<Record<string, readonly string[]>>;
 
 export const noExtra: Extra = Object.freeze({});

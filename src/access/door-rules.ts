@@ -102,7 +102,7 @@ function certificateRoles({ namespace, secret, apiService }: OwnCertificates): r
   ];
 }
 
-/** What is done with a member in the name of a caller. */
+/** The verbs of requests for a member in the name of a caller. */
 export const memberVerbs = ['get', 'patch', 'delete'] as const;
 
 /** The rules for what is done in the name of callers: with members, and with discovery. One for the resources of a group. */

@@ -1,5 +1,6 @@
 /**
- * The rights that the gateway's own account needs in a cluster, for a configuration. The gateway sends no other requests as itself.
+ * The rights that the gateway's own account needs in a cluster, for a configuration. All requests that the gateway sends as itself are
+ * covered.
  *
  *   kinds in the tables          list and watch; only list where the cluster offers no watch
  *   CustomResourceDefinitions    get and list, if a kind may have one: the definition describes the kind
@@ -192,7 +193,7 @@ const classic: NeededRole = {
   ],
 };
 
-/** What the gateway does in the name of a caller. */
+/** The verbs of the gateway's requests in the name of a caller. */
 const written = ['get', 'create', 'update', 'patch', 'delete'] as const;
 
 /** Discovery in the name of callers. */

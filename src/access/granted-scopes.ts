@@ -8,7 +8,7 @@
  *
  * `get` of everything in a namespace without `list` shows no row in lists: the API server would not tell the names either.
  *
- * A Namespace is in itself: for requests to one Namespace, the API server takes its name as the namespace of the request
+ * A Namespace is in itself. For a request to one Namespace, the API server takes its name as the namespace of the request
  * (k8s.io/apiserver/pkg/endpoints/request/requestinfo.go). So a Namespace is in lists too if a binding in it grants `get`.
  */
 

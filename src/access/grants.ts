@@ -1,5 +1,5 @@
 /**
- * What one user may do in one cluster, by the bindings that name the user or a group of the user. Immutable: changed bindings give new
+ * The rights of one user in one cluster, by the bindings that name the user or a group of the user. Immutable: changed bindings give new
  * grants.
  *
  *   bindings of alice and of her groups -> the places of each role: the whole cluster, or namespaces -> decisions
@@ -67,7 +67,7 @@ export class Grants {
     }
   }
 
-  /** What allows the request; null when nothing does. */
+  /** The role that allows the request; null if there is none. */
   allow(request: RequestAttributes): Allowed | null {
     if (this.#isSuperuser) return { by: superusers };
     const covers = (rule: PolicyRule): boolean =>

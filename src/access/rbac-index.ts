@@ -115,7 +115,7 @@ export class RbacIndex {
     return allowing.sort((a, b) => (objectKey(a.namespace, a.name) < objectKey(b.namespace, b.name) ? -1 : 1));
   }
 
-  /** What the user may do. */
+  /** The rights of the user. */
   grantsOf(user: UserInfo): Grants {
     // Only subjects with bindings matter, so users of the same groups share what is kept.
     const subjects = subjectsOf(user).filter((subject) => this.#bySubject.has(subject));
@@ -197,7 +197,7 @@ export class RbacIndex {
 const serials = new WeakMap<object, number>();
 let lastSerial = 0;
 
-/** A number that no other object of this process has. */
+/** A number that is unique to this object in this process. */
 function serialOf(object: object): number {
   const known = serials.get(object);
   if (known !== undefined) return known;

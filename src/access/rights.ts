@@ -36,8 +36,8 @@ export interface Rights {
   /** Are the known rights at least as new as the snapshot in which `statement` gave these rows? */
   isCurrent(epoch: string, rows: readonly Row[]): boolean;
   /**
-   * Waits for the decisions that reads in these scopes have asked of the API server. Null if there are none. True if the caller has
-   * other scopes then: the reads must be repeated.
+   * Waits for the decisions of the API server that reads in these scopes have requested. Null if there are none. True if the caller
+   * has other scopes then: the reads must be repeated.
    */
   pending(caller: Caller, scopes: Scopes): Promise<boolean> | null;
   /** May the caller do this in the cluster? Null if it is not known. */

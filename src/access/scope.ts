@@ -29,8 +29,8 @@ export const allRows: Scope = Object.freeze({ rows: 'all' });
 export const noRows: Scope = Object.freeze({ rows: 'none' });
 
 /**
- * What a caller wants of the rows of a kind. `list`: those that lists, counts and to-many relations show. `get`: single objects by
- * identity, and those that to-one relations lead to. `watch`: those of which the caller receives every change.
+ * The access of a caller to the rows of a kind. `list`: rows in lists, counts and to-many relations. `get`: single objects by identity,
+ * and objects of to-one relations. `watch`: those of which the caller receives every change.
  */
 export type Access = 'list' | 'get' | 'watch';
 

@@ -1,5 +1,6 @@
 /**
- * Admission: every operation passes through it, over HTTP, WebSocket and event streams, as a prepared answer, and at every door.
+ * Admission: every operation passes through it. Operations come over HTTP, WebSocket and event streams, as prepared answers, and at
+ * every door.
  *
  *   credentials, address              -> admit          authenticates the caller; an AdmittedRequest counts what it has in flight,
  *                                                       charges its cost, and tells the audit (admitted-request.ts)
@@ -31,7 +32,7 @@ import { type CallerBounds, CallerLimits, defaultBounds } from './caller-limits.
 /** `unknown` for a document that cannot be parsed or has no operation to run. */
 export type OperationType = 'query' | 'mutation' | 'subscription' | 'unknown';
 
-/** What an operation is begun with. */
+/** The arguments with which an operation begins. */
 interface Request {
   readonly admitted: AdmittedRequest;
   readonly signal: AbortSignal | undefined;

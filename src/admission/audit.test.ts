@@ -123,7 +123,7 @@ test('what is left out is told by code and user, with a bound, and then lines go
   const { lines, denied, pass } = world();
   for (let user = 0; user < 5000; user += 1) denied({ caller: callerOf(`user-${user}`) });
   denied({}, 3);
-  // Users that are told apart stay so, and unknown callers are not taken for users.
+  // Users that are counted apart stay so, and unknown callers are not taken for users.
   denied({ caller: callerOf('user-1500') }, 50);
   denied({ caller: null }, 70);
   pass(1000);

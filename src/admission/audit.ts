@@ -5,8 +5,8 @@
  *   {"time":"…","event":"left out","since":"…","code":"UNAUTHENTICATED","user":null,"denials":19874}
  *   {"time":"…","event":"write","stage":"intended","verb":"apply","user":"jane",…,"resource":"deployments.apps","name":"web",…}
  *
- * Anybody can cause denials, so there are budgets of lines for each second, and a line has at most a few kilobytes. Known users and unknown callers have budgets apart: whoever
- * has no credentials takes no line from a user.
+ * Anybody can cause denials, so there are budgets of lines for each second, and a line has at most a few kilobytes. Known users and unknown
+ * callers have budgets apart, so a caller without credentials takes no line from a user.
  *
  *   denial -> budget of the user, or of the address   -> within both: a line
  *          -> budget of all users, or of all unknown  -> else: counted by code and user, and told a second later
@@ -53,12 +53,12 @@ export const denialCodes: ReadonlySet<string> = new Set(['FORBIDDEN', 'UNAUTHENT
 
 export const noAudit: AuditLog = { denied() {} };
 
-/** Lines in a second, of one user and of all; of one address without a known user, and of all. */
+/** Lines in a second: of one user and of all users; without a known user, of one address and of all addresses. */
 const mostOfUser = 100;
 const mostOfUsers = 1000;
 const mostOfAddress = 20;
 const mostOfAddresses = 100;
-/** Combinations of code and user that are told apart among the denials that were left out. */
+/** Combinations of code and user that are counted apart among the denials that were left out. */
 const mostLeftOut = 1000;
 const everyMs = 1000;
 /** Characters of a text that a request chose, and resources of a line. */

@@ -1,5 +1,5 @@
 /**
- * Limits of one caller, over all doors, so that a caller who asks too much harms nobody else.
+ * Limits of one caller, over all doors, so that a caller who asks too much does not harm the others.
  *
  *   a query              in flight from `enter` until it leaves
  *   its requested cost   counted for a minute
@@ -9,8 +9,8 @@
  *   a log                counted while it is read
  *   bytes of logs        counted while a subscription holds them in memory
  *
- * A user is one caller, with whatever token. A restricted user (src/access/caller.ts) is a caller of its own for each extra, so that a
- * restricted token cannot use up what its user has. All restricted callers of one name together have `restrictedOfName` times as much,
+ * A user is one caller, with whatever token. A restricted user (src/access/caller.ts) is a caller of its own for each extra. So a
+ * restricted token cannot use up the limits of its user. All restricted callers of one name together have `restrictedOfName` times as much,
  * because a user may get ever other tokens.
  *
  * The bytes of logs have a bound over all callers too. One name has at most half of it, with whatever tokens. While it is reached, a caller
@@ -46,7 +46,7 @@ export const defaultBounds: CallerBounds = {
   logBytes: 64 * 1024 * 1024,
 };
 
-/** What a caller has in flight. */
+/** The kinds of work that a caller has in flight. */
 export type Counted = 'requests' | 'subscriptions' | 'connections' | 'logs';
 
 interface Use {
@@ -69,7 +69,7 @@ const minuteMs = 60_000;
 /** Restricted callers with one name that may use their bounds to the full at a time. */
 const restrictedOfName = 4;
 
-/** What is counted against a bound. */
+/** The uses that are counted against a bound. */
 interface Account {
   readonly use: Use;
   /** The bound in bounds of one caller. */

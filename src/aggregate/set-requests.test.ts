@@ -257,7 +257,7 @@ describe('get and list', () => {
       ['watch=1&sendInitialEvents=true', 422, 'Invalid'],
       ['watch=1&resourceVersionMatch=NotOlderThan', 422, 'Invalid'],
       ['watch=1&resourceVersion=50', 410, 'Expired'],
-      // It would show sets that may be older than those that the client has.
+      // It would show sets that may be older than the client's.
       [
         'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=999',
         504,
@@ -497,7 +497,7 @@ describe('watch', () => {
       door.watch(path, tableType),
       door.watch(path, metadataType),
     ]);
-    // Neither the other field nor the label was submitted.
+    // The other field and the label were not submitted.
     door.fixture.apply('pods', 'MODIFIED', podAt('a', 110, 'one', { ...ready, unseen: 1 }));
     door.fixture.apply('pods', 'MODIFIED', podAt('a', 111, 'two', ready));
     expect(await objects.next()).toMatchObject({

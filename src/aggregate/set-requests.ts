@@ -1,5 +1,5 @@
 /**
- * Requests for sets: the caller's rights on ShadowResource, the options of the query, the read, and the form of the answer.
+ * Requests for sets: the caller's rights on ShadowResource, the options of the query, the read and the form of the answer.
  *
  *   GET one, list     Accept and options checked -> rights -> one operation of the caller -> the answer
  *   writes            write-requests.ts

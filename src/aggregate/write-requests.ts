@@ -1,5 +1,5 @@
 /**
- * Requests that write sets: the caller's right on ShadowResource, the body, the write, and the form of the answer.
+ * Requests that write sets: the caller's right on ShadowResource, the body, the write and the form of the answer.
  *
  *   POST     the collection of a namespace        201, the set
  *   PUT      one set                              200, the set                     404 without one
@@ -281,7 +281,7 @@ function withoutState({ metadata, status: _status, ...rest }: ShadowResource): R
   return { ...rest, metadata: own };
 }
 
-/** A patch that changes nothing of the list says nothing of members, also not of those that the list does not show. */
+/** A patch that changes nothing of the list keeps all members, also members that the list does not show. */
 function withKeptList({ set: { spec } }: PresentSet, submitted: SubmittedSet): SubmittedSet {
   const isSame = sealedText(submitted.flowList) === sealedText(spec.flowList);
   return isSame ? { ...submitted, flowList: 'kept' } : submitted;

@@ -32,7 +32,7 @@ import type { KeptAnswer } from '../operation/answers/kept-answers.ts';
 /** A request of a query. */
 export interface AskedQuery {
   readonly admitted: AdmittedRequest;
-  /** What the request says, equal for requests that say the same. */
+  /** The content of the request, equal for requests that say the same. */
   readonly text: string;
   /** Parses the text; null for one that only the executor reads. */
   readonly parametersOf: (text: string) => QueryParameters | null;

@@ -12,7 +12,7 @@ export interface GivenParameters {
   readonly operationName?: string | null;
 }
 
-/** What a query asks, for kept answers; null for one with an explanation. */
+/** The key of a query for kept answers; null for a query with an explanation. */
 export function questionIn(params: GivenParameters | undefined, { trace }: Operation): string | null {
   if (typeof params?.query !== 'string' || trace.explains) return null;
   return questionKey({

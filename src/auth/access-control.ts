@@ -1,5 +1,5 @@
 /**
- * Access control of a gateway: who the callers are, and what they may see.
+ * Access control of a gateway: the identity of callers, and the rows that callers may see.
  *
  * Owns: the connection to the API server that reviews tokens, as the gateway. Never: sends a caller's token to another cluster, or as a
  * credential of its own.
@@ -30,7 +30,10 @@ import { StoredRights } from './rights/stored-rights.ts';
 /** A kind of credentials that callers may send. */
 export type CredentialKind = 'token' | 'proxy' | 'certificate';
 
-/** Who decides what callers see: roles and bindings, and the API server for the rest; roles and bindings alone; the API server alone. */
+/**
+ * Who decides what callers see. `auto`: roles and bindings, and the API server for the rest. `rbac`: roles and bindings alone. `review`:
+ * the API server alone.
+ */
 type AuthorizationMode = 'auto' | 'rbac' | 'review';
 
 export interface AccessControlOptions {
@@ -66,7 +69,7 @@ export interface AccessControl {
   upstreamCredentials(credentials: Credentials, cluster: string): Promise<CallerCredentials>;
   /** The credentials for requests to this cluster as a caller whom this process has authenticated in another way. See `upstreamCredentials`. */
   credentialsAs(caller: Caller, cluster: string): Promise<CallerCredentials>;
-  /** May the caller read what the gateway tells of itself? Those who may get the path /metrics of the API server. */
+  /** May the caller read metrics and details of the gateway? Those who may get the path /metrics of the API server. */
   mayObserve(caller: Caller): Promise<boolean>;
   /** Callers have rights in these clusters too, besides those of the start. The former registered ones end. */
   register(clusters: readonly (ClusterOptions & { readonly name: string })[]): Promise<void>;

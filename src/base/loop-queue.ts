@@ -5,7 +5,7 @@
  *         -> else: the piece waits
  *   later turn -> one piece begins; clients take turns (turns.ts)
  *
- * Node handles all requests that have arrived, and up to a thousand messages of a thread, in one turn. What a piece continues after an
+ * Node handles all requests that have arrived, and up to a thousand messages of a thread, in one turn. The rest of a piece after an
  * `await` belongs to no queue, unless its result comes from a thread whose replies have one.
  */
 import { type Clock, systemClock } from './clock.ts';
@@ -48,7 +48,7 @@ export class LoopQueue {
     return this.run(client, () => {});
   }
 
-  /** Calls `piece` now or in a later turn. What it does before its first `await` belongs to the turn. @returns what it returns */
+  /** Calls `piece` now or in a later turn. The turn ends at its first `await`. @returns what it returns */
   run<T>(client: string, piece: () => T): Promise<Awaited<T>> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.enter(client, () => {

@@ -14,11 +14,11 @@ import type { Logger } from './log.ts';
 import { readSmallFile } from './read-small-file.ts';
 
 interface ReloadedFilesOptions<T> {
-  /** What the files hold, for the log: `certificate`, `configuration`. */
+  /** The content of the files, for the log: `certificate`, `configuration`. */
   readonly what: string;
   /** The files, each with the flag that names it. */
   readonly files: readonly { readonly flag: string; readonly path: string }[];
-  /** What was read and loaded before; otherwise the constructor does both. */
+  /** Texts and value of an earlier read; without them, the constructor reads and loads. */
   readonly first?: { readonly texts: readonly string[]; readonly value: T };
   /** Makes the value of the files' texts. @throws Error whose message ends the sentence "--flag cannot be used: …". */
   readonly load: (texts: readonly string[]) => T;

@@ -1,4 +1,4 @@
-/** Files with declarations: those that Portolan ships, and those of `--relations`, `--health-rules` and `--abstract-kinds`. */
+/** Files with declarations: the files that Portolan ships, and the files of `--relations`, `--health-rules` and `--abstract-kinds`. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';

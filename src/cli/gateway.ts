@@ -206,7 +206,7 @@ function isAlone({ processes }: GatewayConfig): boolean {
   return processCount(processes) === 1;
 }
 
-/** The value, unless the signal comes first. The work goes on in vain then, without its parts. */
+/** The value, unless the signal comes first. The work goes on then, but its result is not used. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   work.catch(() => {});

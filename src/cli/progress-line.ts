@@ -1,6 +1,6 @@
 /**
  * Progress of the first sync: one rewritten line on a terminal, a log entry every `interval` elsewhere. At the end it reports the
- * resources that are not synced, those that the API server refuses together.
+ * resources that are not synced. Resources that the API server refuses are reported together.
  */
 import type { Logger } from '../base/log.ts';
 import type { Output } from '../base/output/standard-streams.ts';

@@ -1,9 +1,9 @@
 /**
- * The rules for a portolan.yaml that lies in the working directory and that nobody named. The folder may be somebody else's, such as a
- * cloned repository.
+ * The rules for a portolan.yaml that lies in the working directory and that the user did not name. The folder may be somebody else's,
+ * such as a cloned repository.
  *
- * Such a file chooses what is served and how. It never chooses who else reaches the gateway, where callers' tokens go, and which files
- * outside its folder are written. What its kubeconfig may hold is decided where that file is read (src/kube/credentials/kubeconfig.ts).
+ * This file chooses what is served and how. It never chooses who else reaches the gateway, where callers' tokens go, and which files
+ * outside its folder are written. The rules for its kubeconfig are where that file is read (src/kube/credentials/kubeconfig.ts).
  */
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
@@ -13,7 +13,7 @@ import { type Config, flagOf } from './options.ts';
 
 const whereTokensGo = 'decides where the tokens of callers go';
 
-/** What a value of the file would do; null if the file may have it. */
+/** The harm of a value of the file; null if the file may have it. */
 const harms: { readonly [K in keyof Config]?: (config: Config, folder: string) => string | null } = {
   host: ({ host }) => (isLoopback(host) ? null : 'lets other machines reach the gateway'),
   auth: ({ auth }) => (auth.includes('none') ? 'lets everybody see everything' : null),
@@ -55,7 +55,7 @@ function writes(path: string, folder: string): string | null {
   return isInside(path, folder) ? null : 'writes outside of its folder';
 }
 
-/** Does a new file at the path lie in the folder, also by the symbolic links on the way? */
+/** Does a new file at the path lie in the folder, also if symbolic links in the path are followed? */
 function isInside(path: string, folder: string): boolean {
   const found = (at: string): Stats | undefined => lstatSync(at, { throwIfNoEntry: false });
   try {

@@ -5,7 +5,7 @@
  *   --port 5000, PORTOLAN_PORT=6000, portolan.yaml `port: 7000`     port is 5000
  *   PORTOLAN_PORT=x                                                 "PORTOLAN_PORT is "x" but must be a whole number from 0 to 65535."
  *
- * The file is the one that the user named by --config. Only `serve` looks for a portolan.yaml in the working directory,
+ * The user names the file by --config. Only `serve` looks for a portolan.yaml in the working directory,
  * which may be a folder of somebody else (found-file.ts).
  */
 import { dirname, isAbsolute, join } from 'node:path';
@@ -133,7 +133,7 @@ function find(
   return undefined;
 }
 
-/** As in a kubeconfig, a relative path is relative to the folder of its file, never to the folder of whoever runs a command there. */
+/** As in a kubeconfig, a relative path is relative to the folder of its file, never to the folder in which a command runs. */
 function asPath({ isPath }: OptionDefinition, value: unknown, fileName: string): unknown {
   if (isPath !== true || typeof value !== 'string' || ['', '-'].includes(value) || isAbsolute(value)) return value;
   return join(dirname(fileName), value);

@@ -85,7 +85,7 @@ export interface EngineOptions {
   /** Called with the paths that queries need or use. Without it, queries cause no promotion. */
   readonly promote?: (use: PathUse) => void;
   readonly diagnosis?: Partial<Diagnosis>;
-  /** What the names of types begin with. Default: nothing. */
+  /** The prefix of the names of types. Default: empty. */
   readonly typePrefix?: string;
   /** Milliseconds beyond which an operation is logged; default 500. */
   readonly slowQueryMs?: number;
@@ -101,7 +101,7 @@ export interface EngineOptions {
   readonly rights?: Rights;
   /** The API servers, for requests as the caller; without it there are none. */
   readonly upstream?: GraphQLSource['upstream'];
-  /** What subscriptions of logs are counted by; default: nothing. */
+  /** Counts subscriptions of logs; default: they are not counted. */
   readonly logs?: GraphQLSource['logs'];
   /** The resources that ingest cannot bring up to date now; default: none. */
   readonly staleness?: Staleness;
@@ -109,7 +109,7 @@ export interface EngineOptions {
   /** Default: `upstream`. */
   readonly openApiClient?: GraphQLSource['upstream'];
   readonly secretData?: GraphQLSource['secretData'];
-  /** What mutations need; without it the gateway is read-only. */
+  /** The access of mutations; without it the gateway is read-only. */
   readonly writes?: NonNullable<GraphQLSource['writes']>;
 }
 

@@ -11,7 +11,7 @@
  *     which the caller may not get the Pod or `pods/log` any more is closed, and its waiting lines are dropped.
  *   - The API server decides about each request besides, because it is sent with the caller's credentials.
  *   - Nothing is read for a subscriber who takes nothing: the merge is bounded, and the requests wait.
- *   - What is held counts for the caller, over all subscriptions (HeldBytes). At the bound, no subscription and no container begins.
+ *   - Held bytes count for the caller, over all subscriptions (HeldBytes). At the bound, no subscription and no container begins.
  *   - The end of one container never ends another one.
  *   - A Pod that is not visible for a while goes on after the last line that was sent when it comes back.
  */
@@ -48,7 +48,7 @@ interface Coming {
   readonly podOver: boolean;
 }
 
-/** Containers whose rights are asked for together. */
+/** Containers whose rights are checked together. */
 const askedTogether = 100;
 /** Lines of a message. */
 const mostLines = 1000;
@@ -59,7 +59,7 @@ const lookShare = 20;
 /** Bytes of logs that count one value, whether their lines are sent or not. */
 const bytesOfValue = 20;
 const mostNotices = 1000;
-/** What is held besides lines, in bytes. The buffers of a log that is read do not count: the number of logs is bounded (LogAccess). */
+/** The held data besides lines, in bytes. The buffers of a log that is read do not count: the number of logs is bounded (LogAccess). */
 const heldBytes = { subscription: 16 * 1024, container: 512, notice: 512 };
 /** Bytes that wait, from which on a message is made at once: it has many lines anyway. */
 const busyWeight = 256 * 1024;
@@ -74,7 +74,7 @@ export class FollowedLogs {
   readonly #held: HeldBytes;
   /** Bytes that are held and are no lines. */
   #heldBesides = 0;
-  /** Of Pods that have gone: their last lines may be on the way. The rights to them are looked at too. */
+  /** Of Pods that have gone: their last lines may still come. The rights to them are looked at too. */
   readonly #leaving = new Map<string, Followed>();
   readonly #points = new ResumePoints();
   readonly #notices: LogNotice[] = [];
@@ -304,7 +304,7 @@ export class FollowedLogs {
     }
   }
 
-  /** The last lines of a Pod that has gone are not sent. It was told that it has. */
+  /** The last lines of a Pod that has gone are not sent. The subscriber has the notice that it has gone. */
   #drop(key: string, followed: Followed): void {
     this.#discard(key, followed);
     this.#leaving.delete(key);
@@ -431,7 +431,7 @@ export class FollowedLogs {
     return Number.isNaN(made) || made >= this.#since - clockDifferenceMs;
   }
 
-  /** The Pod has gone, or is not chosen any more. A deleted Pod may still have last lines on the way. */
+  /** The Pod has gone, or is not chosen any more. The last lines of a deleted Pod may still come. */
   #left(key: string, followed: Followed): void {
     const { log, queue } = followed;
     this.#containers.delete(key);
@@ -461,7 +461,7 @@ export class FollowedLogs {
   }
 
   #tell(key: string, notice: LogNotice): void {
-    // A container whose request is refused again and again is told of once. Without room now, the next look tells of it.
+    // A container whose request is refused again and again is reported once. Without room now, the next look reports it.
     if (notice.type === 'REFUSED' && this.#lastTold.get(key) === 'REFUSED') return;
     if (this.#notices.length < mostNotices) {
       this.#lastTold.set(key, notice.type);

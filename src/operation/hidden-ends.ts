@@ -18,7 +18,7 @@ import type { View } from '../query/sql/view.ts';
 import type { Operation } from './operation.ts';
 import type { ResponsePath } from './parts/operation-trace.ts';
 
-/** What a list asks of related objects. */
+/** The parts of a list that read related objects. */
 interface AskedOfRelated {
   readonly filter?: Filter;
   /** The hops of its orders, groups or facets. */

@@ -10,7 +10,7 @@ import type { Missing } from './answers/answer-extensions.ts';
 import type { OperationSource } from './operation-source.ts';
 import type { ServedKinds } from './served-kinds.ts';
 
-/** The clusters that serve a kind, and those that are configured. An operation has both. */
+/** The clusters that serve a kind, and the configured clusters. An operation has both. */
 export interface KnownClusters {
   readonly generation: Pick<ServedKinds, 'clusters'>;
   readonly source: Pick<OperationSource, 'isConfigured'>;

@@ -56,14 +56,14 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   upstream(cluster: string, credentials: Credentials): Promise<CallerClient>;
   /** The data of Secrets. absent: always null. live: queries fetch it as the caller (secret-data.ts). */
   readonly secretData: 'absent' | 'live';
-  /** What subscriptions of logs are counted by. */
+  /** Counts subscriptions of logs. */
   readonly logs: LogAccess;
   /**
-   * The OpenAPI of API servers (manifest-schemas.ts): kept documents, and clients as `upstream`. A gateway without authentication has
-   * these clients too: they are the user of the kubeconfig, and what they read is no object.
+   * The OpenAPI of API servers (manifest-schemas.ts): kept documents, and clients as `upstream`. A gateway without authentication has these
+   * clients too. They act as the user of the kubeconfig, and they read no objects.
    */
   readonly openApi: { readonly documents: OpenApiDocuments; readonly client: OperationSource['upstream'] };
-  /** What mutations need; null: the gateway is read-only. Operations have `writeClient` for its clients. */
+  /** The access of mutations; null: the gateway is read-only. Operations have `writeClient` for its clients. */
   readonly writes: WriteAccess | null;
   readonly limits: OperationLimits;
   /** The paths that `search` covers besides names and labels. They must equal the writer's. */
@@ -102,7 +102,7 @@ export interface HeldBytes {
   readonly isFull: boolean;
   /** Says what to do at the bound. @throws PortolanError TOO_MANY_REQUESTS */
   requireRoom(): void;
-  /** Counts bytes; negative ones are given back. After `release` it does nothing. */
+  /** Counts bytes; negative ones are released. After `release` it does nothing. */
   add(bytes: number): void;
   /** Gives everything back. Idempotent. */
   release(): void;

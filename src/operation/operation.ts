@@ -295,8 +295,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   }
 
   /**
-   * Does a piece of long work, in a turn of the event loop that is not long yet. Callers take turns. For an event of a subscription it is done
-   * at once: an event whose execution is over at once is executed for all its subscribers together.
+   * Does a piece of long work, in a turn of the event loop that is not long yet. Callers take turns. For an event of a subscription it is
+   * done at once. An event whose execution is over at once is executed for all its subscribers together.
    */
   inTurn<T>(piece: () => T): T | Promise<Awaited<T>> {
     return this.isDetached ? piece() : turns.run(this.#caller.name, piece);
@@ -380,7 +380,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     return { missing, stale };
   }
 
-  /** Null for a caller who does not see all objects: routes, statements and their rows would tell of the others. */
+  /** Null for a caller who does not see all objects: routes, statements and their rows would reveal hidden objects. */
   #explanation(): Readonly<Record<string, unknown>> | null {
     const explanation = this.trace.explanation();
     if (explanation === null) return explanation;
@@ -393,8 +393,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   }
 
   /**
-   * Waits for the rights of the caller that its reads have asked of the API server. Null if there are none. True if the caller may see
-   * more or less now: the operation must be repeated.
+   * Waits for the decisions of the API server on the caller's rights that its reads have requested. Null if there are none. True if the
+   * caller may see more or less now: the operation must be repeated.
    */
   pendingRights(): Promise<boolean> | null {
     if (this.source.cells === undefined) {
@@ -436,8 +436,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   }
 
   /**
-   * Ends the snapshot. The next read opens a new one, which has what was committed since. Nothing may read at the time of the call: it is for
-   * mutations, whose fields are executed one after the other, and for what comes before an execution.
+   * Ends the snapshot. The next read opens a new one, which has what was committed since. Nothing may read at the time of the call. It is
+   * for mutations, whose fields are executed one after the other, and for work before an execution.
    */
   renewSnapshot(): void {
     this.#snapshot.renew();

@@ -83,8 +83,8 @@ function mayMatch(scope: Scope, clusters: readonly string[] | null, namespaces: 
 }
 
 /**
- * Reads of an operation that is not executed again, such as a mutation, with the rights that the API server grants. Its decisions are asked
- * for by the first try, so a refusal counts only after them. Nothing else may read meanwhile. @throws as `read`
+ * Reads of an operation that is not executed again, such as a mutation, with the rights that the API server grants. The first try requests
+ * its decisions, so a refusal counts only after them. Nothing else may read meanwhile. @throws as `read`
  */
 export async function withSettledRights<T>(
   operation: Pick<Operation, 'pendingRights' | 'renewSnapshot' | 'signal'>,

@@ -71,7 +71,7 @@ export class SyncWatch {
   }
 }
 
-/** What an execution that threw this must wait for; null for other errors. */
+/** The kinds for which an execution that threw this must wait; null for other errors. */
 export function awaitedBy(error: unknown): Awaited | null {
   return error instanceof NotReadyError ? error.awaited : null;
 }

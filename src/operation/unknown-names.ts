@@ -13,8 +13,8 @@ import type { ResponsePath } from './parts/operation-trace.ts';
 const mostBodies = 1000;
 
 /**
- * Names the clusters and namespaces that do not exist. Reads nothing for a filter that names no namespace. A caller who does not see all
- * Namespaces is told of no namespace: one that is not seen may exist.
+ * Names the clusters and namespaces that do not exist. Reads nothing for a filter that names no namespace. For a caller who does not see
+ * all Namespaces, it names no namespace: a hidden one may exist.
  */
 export async function warnOfUnknownNames(operation: Operation, filter: Filter, path: ResponsePath): Promise<void> {
   const { clusters, namespaces } = namesIn(filter);

@@ -1,5 +1,6 @@
 /**
- * What mutations need of a gateway that may write. src/cli composes it; the operations of a read-only gateway have none.
+ * The access that mutations have in a gateway that may write. src/cli composes it; the operations of a read-only gateway have
+ * none.
  *
  *   operation.writeClient(cluster) -> client   a client that acts as the caller
  *   charge -> note `intended` -> the request to the API server -> note `outcome`

@@ -1,5 +1,5 @@
 /**
- * What all mutations of a gateway have in common, so that no caller and no cluster takes everything.
+ * The bounds that all mutations of a gateway share, so that no caller and no cluster takes everything.
  *
  *   requests   at most 64 in flight to one cluster; callers who wait take turns. A cluster that hangs holds its own places only
  *   answers    at most 256 MiB of objects that mutations hold, and 32 MiB of one mutation

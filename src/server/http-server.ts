@@ -73,7 +73,7 @@ export interface ServerOptions {
   readonly allowOrigins?: readonly string[];
   /** Authenticates a request. Default: every caller is the local user. */
   readonly authenticate?: Authenticate;
-  /** What one caller may have in flight. */
+  /** Limits of one caller's work in flight. */
   readonly callerBounds?: CallerBounds;
   /** Gets every denial. */
   readonly audit?: AuditLog;

@@ -1,4 +1,4 @@
-/** Ports that several processes of one gateway share are of no other gateway. */
+/** A port that several processes of one gateway share is not shared with another gateway. */
 import { expect, onTestFinished, test } from 'vitest';
 import { reservePort } from './listen.ts';
 

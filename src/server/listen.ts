@@ -34,7 +34,7 @@ function faultOf(error: NodeJS.ErrnoException, { host, port, flag = '--port' }: 
 }
 
 /**
- * Checks that the port is free, and leaves it free. Call it before the work of a start, which would be in vain.
+ * Checks that the port is free, and leaves it free. Call it before the work of a start, which needs the port.
  * @throws PortolanError CONFIGURATION
  */
 export async function refuseTakenPort({ host, port }: { readonly host: string; readonly port: number }): Promise<void> {

@@ -163,7 +163,7 @@ describe('a live query', () => {
     expect(liveQueries.facts).toMatchObject({ members: 5, cohorts: 1 });
     await pause(50);
     const before = liveQueries.facts.runs;
-    // Neither matches before nor after.
+    // The filter does not match before, and does not match after.
     fixture.apply(widgets, 'ADDED', made({ name: 'off', status: { phase: 'Off' } }));
     fixture.apply(widgets, 'MODIFIED', made({ name: 'b', status: { phase: 'Off' } }));
     fixture.apply(gadgets, 'ADDED', made({ name: 'h', namespace: null }));

@@ -14,8 +14,9 @@
  * Invariants: before a member is made, the record has its name. Only what the record has, and what says itself that the set has written it,
  * is deleted. A member that failed stays in the record, and the phase stays Applying.
  *
- * Two applies of one set at once: the one that writes the record later is refused. One that begins while another is in step 4 cannot be told
- * from one that finishes it. So the first is refused in step 5. What the record does not name then, it takes away (steps/stray-members.ts).
+ * Two applies of one set at once: the apply that writes the record later is refused. One that begins while another is in step 4 cannot be
+ * told from one that finishes it. So the first is refused in step 5. It takes away objects that the record does not name then
+ * (steps/stray-members.ts).
  */
 import { PortolanError } from '../base/errors.ts';
 import { must } from '../base/must.ts';
@@ -303,8 +304,8 @@ const dyingError = writeError(
 );
 
 /**
- * Why the record cannot hold these members; null if it can. Its last write, after the members, has the fields of all: etcd refuses one that
- * is too large, and then the apply could never end. A record that is too large already may be written if it does not grow.
+ * Why the record cannot hold these members; null if it can. Its last write, after the members, has the fields of all. If it is too large,
+ * etcd refuses it, and the apply could never end. A record that is too large already may be written if it does not grow.
  */
 function unrecordable(
   record: SetRecord | null,

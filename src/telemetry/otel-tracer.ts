@@ -90,7 +90,7 @@ export function createOtelTracer(parts: TracerParts): Tracer {
   };
 }
 
-/** What the spans of one request share. */
+/** The parts that the spans of one request share. */
 interface TakenTrace {
   readonly parts: TracerParts;
   /** That of the request, with its baggage. */

@@ -2,8 +2,8 @@
  * The API servers of all clusters, for requests as a caller.
  *
  * Owns: the connections to the clusters, and the check which cluster may receive which credentials. Never: sends a request as the
- * gateway (without authentication, the user of the kubeconfig is the caller), keeps a caller's credentials, or sends a token to a cluster
- * other than its own.
+ * gateway, keeps a caller's credentials, or sends a token to a cluster other than its own. Without authentication, the user of the
+ * kubeconfig is the caller.
  *
  * A client serves the requests of one caller. It is cheap, because clients share the connections (src/kube/client/connection.ts).
  */

@@ -1,6 +1,6 @@
 /**
- * The credentials of a caller's request to an API server: the caller's own token, impersonation with the gateway's credentials, or, for
- * the local user of a gateway without authentication, those of the kubeconfig.
+ * The credentials of a caller's request to an API server: the caller's own token, or impersonation with the gateway's credentials. For
+ * the local user of a gateway without authentication, they are those of the kubeconfig.
  */
 import type { BearerToken } from '../kube/credentials/bearer-token.ts';
 import type { ImpersonatedUser } from '../kube/credentials/impersonation.ts';

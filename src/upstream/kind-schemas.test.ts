@@ -1,4 +1,7 @@
-/** The JSON Schemas of kinds from a server that answers whatever it likes: as whom it is asked, what is kept, and what an attacker reaches. */
+/**
+ * The JSON Schemas of kinds from a server that sends any answer. Tested are the user of the requests, the kept data, and the reach of an
+ * attacker.
+ */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type KubeconfigFolder, kubeconfigFolder } from '../../test/kit/kubeconfig-file.ts';
 import { type LoopbackServer, sendJson, sendStatus, startLoopbackServer } from '../../test/kit/loopback-server.ts';

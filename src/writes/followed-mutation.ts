@@ -1,5 +1,5 @@
 /**
- * A mutation that tells of each object as it is done, for a client that does not want to wait for the whole answer.
+ * A mutation that reports each object when it is done, for a client that does not want to wait for the whole answer.
  *
  *   begin -> 0 of 500 -> an item, 1 of 500 -> … -> the last item, 500 of 500 -> the whole report, with token and `seen`
  *
@@ -7,7 +7,7 @@
  * mutation with a `requestId`.
  *
  * Owns: the items that the client has not taken yet. They count against the bytes of the mutation. A client that takes no message for
- * `stalledMs` loses them, and the mutation is cancelled as if the client had left: what is not begun is SKIPPED.
+ * `stalledMs` loses them, and the mutation is cancelled as if the client had left. Objects that are not begun are SKIPPED.
  */
 import { PortolanError } from '../base/errors.ts';
 import type { Operation } from '../operation/operation.ts';
@@ -117,7 +117,7 @@ export class FollowedMutation {
 
   /** To be called once. @param signal ends the mutation */
   messages(signal: AbortSignal): AsyncGenerator<WriteProgress, void, undefined> {
-    // A generator whose first message nobody takes does not run, so it cannot hear of the end.
+    // A generator does not run until its first message is taken, so it cannot learn of the end.
     const drop = (): void => this.#drop();
     if (signal.aborted) drop();
     signal.addEventListener('abort', drop, { once: true });

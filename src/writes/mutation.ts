@@ -171,7 +171,7 @@ async function targetsOf(
   return queryTargets(operation, served, targets.query);
 }
 
-/** The object that a manifest names. What else the manifest says does not matter. */
+/** The object that a manifest names. The further content of the manifest does not matter. */
 function namedTarget(resolved: ResolvedTarget): ResolvedTarget {
   const { target, error } = resolved;
   const isNameless = target.name === null && error === null;

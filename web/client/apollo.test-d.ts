@@ -29,6 +29,6 @@ apollo.applyChanges(cache, message.changes);
 // @ts-expect-error: the filter is a member
 apollo.applyChanges(cache, message, { namespaces: ['a'] });
 
-// What the entry without a cache exports
+// It exports all that the entry without a cache exports.
 expectTypeOf<typeof apollo>().toExtend<typeof client>();
 expectTypeOf<apollo.Held<string>>().toEqualTypeOf<client.Held<string>>();

@@ -7,6 +7,6 @@ import { expectTypeOf } from 'vitest';
 expectTypeOf(urql.cacheConfig).toEqualTypeOf<Partial<CacheExchangeOpts>>();
 expectTypeOf(cacheExchange).toBeCallableWith(urql.cacheConfig);
 
-// What the entry without a cache exports
+// It exports all that the entry without a cache exports.
 expectTypeOf<typeof urql>().toExtend<typeof client>();
 expectTypeOf<urql.Held<string>>().toEqualTypeOf<client.Held<string>>();

@@ -50,7 +50,7 @@ export class CallerAccess implements Caller {
     if (opinion.isRefused) this.#token.forget();
     return new Promise((resolve) => {
       this.#form.open({
-        // Nobody has done anything wrong yet.
+        // A first question for the token is not an error.
         message: isFirst ? '' : opinion.message,
         text: this.#token.text ?? '',
         canCancel: false,

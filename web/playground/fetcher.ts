@@ -33,7 +33,7 @@ interface FetcherOptions {
   readonly measured?: (measure: Measure) => void;
 }
 
-/** What GraphiQL accepts, without the forms of answers that the gateway has not. */
+/** A fetcher of GraphiQL, without the forms of answers that the gateway does not send. */
 export type Fetcher = (request: FetcherRequest, options?: FetcherOptions) => Promise<Answer> | Observable;
 
 /** Who makes the requests. */

@@ -1,7 +1,7 @@
-/** What GraphiQL keeps in the browser, apart for each set of clusters: the tabs, the history, and the sizes of panes. */
+/** The state that GraphiQL keeps in the browser: tabs, history, sizes of panes. Each set of clusters has its own. */
 import type { GraphiQLProps } from 'graphiql';
 
-/** The keys of the operations that were run, and of those that the person marked. */
+/** The keys of the operations that were run, and of the marked operations. */
 const histories: ReadonlySet<string> = new Set(['graphiql:queries', 'graphiql:favorites']);
 
 /**

@@ -171,7 +171,7 @@ class Reader {
     }
   }
 
-  /** A kind's type, or the interface, that a connection, an edge, a message of changes or an object gives. */
+  /** The type of a kind, or the interface. It is found from a connection, an edge, a message of changes or an object. */
   #objectsOf(type: GraphQLNamedType | undefined, depth = 0): GraphQLNamedType | null {
     if (type === undefined || depth > 3 || type === this.#schema.getQueryType()) return null;
     if (isObject(type)) return type;
@@ -202,7 +202,7 @@ function listOf({ field, kinds, name, expected }: Values): Values {
   return { in: 'values', inputs: null, field, kinds, name, expected };
 }
 
-// GraphiQL has its own copy of graphql, so types are told apart by their methods, not by their classes.
+// GraphiQL has its own copy of graphql. So the methods of a type tell its kind, not its class.
 
 function namedType(type: GraphQLInputType | GraphQLOutputType | undefined): GraphQLNamedType | undefined {
   let inner: unknown = type;

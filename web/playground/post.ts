@@ -1,12 +1,12 @@
 /** Sends one request over HTTP. Every failure is an answer with errors, because GraphiQL shows a thrown error with its stack. */
 import type { ExecutionResult } from 'graphql';
 
-/** What the result pane shows. */
+/** The content of the result pane. */
 export type Answer = Pick<ExecutionResult, 'data' | 'extensions'> & {
   readonly errors?: readonly { readonly message: string }[];
 };
 
-/** What an answer took. */
+/** Time and size of an answer. */
 export interface Measure {
   /** Milliseconds until its last byte. */
   readonly ms: number;

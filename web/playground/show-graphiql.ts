@@ -1,10 +1,10 @@
 /**
- * Shows GraphiQL with the panels of examples and costs, the bar below the result, the completion of paths, and the tabs that the
- * browser kept for these clusters. It is the module of the part graphiql.js.
+ * Shows GraphiQL with the panels of examples and costs, the bar below the result, and the completion of paths. It restores the tabs that
+ * the browser kept for these clusters. It is the module of the part graphiql.js.
  *
- * GraphiQL loads Monaco when it is rendered, and prettier when a person formats a document. deploy/compile-playground.ts makes parts of
- * them, and calls of `portolanPart` of GraphiQL's imports. Monaco and the Explorer get objects of the packages that are in this part, so
- * they use these copies.
+ * GraphiQL loads Monaco when it is rendered, and prettier when a person formats a document. In deploy/compile-playground.ts they become
+ * parts, and GraphiQL's imports become calls of `portolanPart`. Monaco and the Explorer get objects of the packages that are in this
+ * part, so they use these copies.
  */
 import { HISTORY_PLUGIN } from '@graphiql/plugin-history';
 import * as graphiqlReact from '@graphiql/react';
@@ -31,7 +31,7 @@ declare global {
   var portolanPackages: Readonly<Record<string, unknown>>;
 }
 
-/** What the gateway writes into the page (src/server/playground/page.ts). */
+/** Options that the gateway writes into the page (src/server/playground/page.ts). */
 export interface PageOptions {
   readonly examples: readonly string[];
   readonly keptFor: string;
@@ -55,7 +55,7 @@ const workers: Readonly<Record<string, string>> = {
   yaml: 'yaml-worker.js',
 };
 
-/** A window of this width has room for the list of examples beside both editors. */
+/** The least width of a window that shows the list of examples beside both editors. */
 const wide = 1200;
 
 /** @param endpoint the URL of the gateway's endpoint. */

@@ -6,7 +6,7 @@
  * It only writes. Certificates are read by node:crypto.
  */
 
-/** Of the context-specific class: [0], [1] and so on. */
+/** A tag of the context-specific class, such as [0] and [1]. */
 export function contextTag(number: number, constructed?: 'constructed'): number {
   return 0x80 | (constructed === undefined ? 0 : 0x20) | number;
 }

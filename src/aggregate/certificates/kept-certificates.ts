@@ -37,7 +37,7 @@ const overlap = 600_000;
 
 export const noCertificates: KeptCertificates = { authorities: [], authorityKey: null, server: null };
 
-/** What a Secret has. Parts that are missing or no PEM are left out, and named in `problems`. @param data in base64 */
+/** The certificates in a Secret. Parts that are missing or no PEM are left out, and named in `problems`. @param data in base64 */
 export function keptIn(data: Readonly<Record<string, string>>): {
   readonly kept: KeptCertificates;
   readonly problems: readonly string[];
@@ -80,7 +80,7 @@ interface RenewalAt {
   readonly published: boolean;
 }
 
-/** What is to be kept from now on: with an authority, its key and a server certificate. The same value if nothing is to be done. */
+/** The certificates to keep from now on: with an authority, its key and a server certificate. The same value if nothing is to be done. */
 export function renewed(kept: KeptCertificates, { name, now, published }: RenewalAt): KeptCertificates {
   const usable = kept.authorities.map(certificateOf).filter((each) => isUsable(each, now));
   const [newest] = usable;

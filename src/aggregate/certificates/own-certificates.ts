@@ -83,7 +83,7 @@ export class OwnCertificates {
   #kept: KeptCertificates = noCertificates;
   #changed: () => void = () => {};
   #failure: string | null = null;
-  /** No APIService was found, and that was told. */
+  /** No APIService was found, and that was logged. */
   #isUnregistered = false;
 
   private constructor(options: OwnCertificatesOptions) {
@@ -159,7 +159,7 @@ export class OwnCertificates {
     return this.#publish(apiService, kept);
   }
 
-  /** What is kept, from the Secret or else from before. */
+  /** The kept certificates, from the Secret or else from before. */
   #found(secret: FoundSecret | null): KeptCertificates {
     const { authorities, server } = this.#kept;
     const { log } = this.#options;

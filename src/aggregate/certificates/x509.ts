@@ -1,6 +1,6 @@
 /**
  * The two certificates that Portolan makes: an authority that signs itself, and a server's certificate that the authority signs (RFC 5280).
- * Keys are of P-256, signatures ECDSA with SHA-256. An authority signs certificates of servers alone, no other authorities.
+ * Keys are of P-256, signatures ECDSA with SHA-256. An authority signs certificates of servers alone, not of authorities.
  *
  * The subject of an authority has the beginning of its key's identifier. So no two authorities have the same name, and the key of an
  * authority is all that is needed to sign.

@@ -101,7 +101,7 @@ export function selects(
   );
 }
 
-/** The only name that a selection can have; null if it can have several. An API server authorizes such a list for this name. */
+/** The only name that a selection can have; null if it can have several. An API server authorizes a list with one name for this name. */
 export function onlyName({ fields }: Selection): string | null {
   return fields.find(({ field, negated }) => field === 'name' && !negated)?.value ?? null;
 }

@@ -1,5 +1,5 @@
 /**
- * What the path of a request means to the door.
+ * The meaning of a request's path at the door.
  *
  *   /apis/G/V/shadowresources                         the sets of all namespaces
  *   /apis/G/V/namespaces/shop/shadowresources         those of a namespace

@@ -1,5 +1,5 @@
 /**
- * The changes of sets that are kept for watches that begin later, and which of them such a watch may lack.
+ * The changes of sets that are kept for later watches, and the selection of changes that a watch may lack.
  *
  *   place   seen at    set        version   high
  *   0       10:00:00   (load)               1000
@@ -12,11 +12,11 @@
  *   a watch from 1015 of an event, or of another replica          1, 2, 3, 4
  *
  * Another replica sees the same versions in another order. It may have sent 1015 before it had 1010 or 1012, and a client that then comes
- * here would never get them. So a watch goes on `overlapMs` before the time at which this process reached its version. What began before
+ * here would never get them. So a watch goes on `overlapMs` before the time at which this process reached its version. A change from before
  * that time is lost only if a replica was behind with one kind for longer. After the load, nothing is known of that time: then `whole` says
  * that all present sets have to be told again.
  *
- * A version below the `high` of the load is gone: what was deleted before it is not known. So is a place that is no longer kept.
+ * A version below the `high` of the load is gone: what was deleted before it is not known. A place that is no longer kept is gone too.
  */
 
 /** A rise of `high`, or a change. */
@@ -92,7 +92,7 @@ export class KeptChanges<Change extends { readonly high: bigint }> {
     return at === null ? null : { changes: this.#from(at + 1), whole: false };
   }
 
-  /** What a client with this version may lack. Any replica may have sent the version. Null if that is no longer known. */
+  /** The changes that a client with this version may lack. Any replica may have sent the version. Null if that is no longer known. */
   resumed(version: bigint): Missed<Change> | null {
     const at = this.#indexOf(version);
     if (at === null) return null;
@@ -105,7 +105,7 @@ export class KeptChanges<Change extends { readonly high: bigint }> {
     };
   }
 
-  /** The index of the mark that reached the version: -1 for the load, and the number of marks for a version to come; null if it is gone. */
+  /** The index of the mark that reached the version: -1 for the load, the number of marks for a later version, null if it is gone. */
   #indexOf(version: bigint): number | null {
     if (version < this.#oldest) return null;
     if (version === this.#oldest) return -1;

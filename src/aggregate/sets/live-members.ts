@@ -5,7 +5,7 @@
  * No member is left out because there are many: a reference in place of a member could be written back. A read that takes too long ends by its
  * signal, and the answer is refused.
  *
- * Never: reads as the gateway. So nobody gets a value here that a request of the caller's own would not have got.
+ * Never: reads as the gateway. So a caller gets only values that a request of the caller's own would have got.
  */
 import { Semaphore } from '../../base/concurrency/semaphore.ts';
 import { text } from '../../base/json.ts';

@@ -1,5 +1,5 @@
 /**
- * What has become of the members of sets (src/sets/members/member-state.ts), as one caller sees it in one snapshot.
+ * The states of the members of sets (src/sets/members/member-state.ts), as one caller sees them in one snapshot.
  *
  * The tables lack the redacted values of a kind, such as the data of Secrets. They have the objects of a kind in one version, and a record
  * may have another one. Such members are `live`: their manifest has to be read from the API server, as the caller (live-members.ts).
@@ -126,7 +126,7 @@ interface MemberRow {
   readonly row: ObjectRow;
 }
 
-/** The manifests of these members, in the same order. The bodies of those that are not kept are read. */
+/** The manifests of these members, in the same order. A body is read if its manifest is not kept. */
 async function manifestsOf(
   lease: Lease,
   view: View,

@@ -1,5 +1,5 @@
 /**
- * What has been computed of sets, shared by all reads and by the changes: parsed records, and the manifests of members.
+ * Computed values of sets, shared by all reads and by the changes: parsed records, and the manifests of members.
  *
  *   record     by its row in the tables      good for one change of the row
  *   manifest   by record and index           good for one version of the record and one change of the member's row

@@ -16,7 +16,7 @@
  *
  * Invariants:
  *   - A listener gets each change once, in the order of places.
- *   - The digests are of what nobody's rights have cut. So a caller may get a change without a difference, and never misses one.
+ *   - The digests are of sets that no rights have cut. So a caller may get a change without a difference, and never misses one.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -429,7 +429,7 @@ function risen(now: TrackedSet, before: TrackedSet | null, entries: EntryVersion
   return { ...now, recordVersion, memberVersions, version };
 }
 
-/** What is kept of a set in changes: nothing that grows with its members. */
+/** The part of a set that is kept in changes: nothing that grows with its members. */
 function bare(set: TrackedSet | null): KnownSet | null {
   if (set === null) return null;
   const { namespace, name, uid, labels, createdAt, version } = set;

@@ -8,8 +8,8 @@
  *
  *   continue   base64url( [ version of the first page, namespace, name, sets after the page ] )
  *
- * The first page asks the store for the number of sets, which is only shown. Later pages subtract what they have, so it is approximate if
- * sets change.
+ * The first page asks the store for the number of sets, which is only shown. Later pages subtract the sets of the pages before. So the
+ * number is approximate if sets change.
  *
  * A later page shows the sets as they are then, and has the version of the first page. A watch from there has all changes since. An API
  * server keeps old states for some minutes, and the tables have none. Once the changes since the first page are no longer known: 410.
@@ -55,7 +55,7 @@ interface ListedSets {
 /** Values that requests for sets are charged, for the caller's limits. */
 export const setCosts = { one: 50, list: 1000, write: 200 } as const;
 
-/** What a page of a list costs besides: the records that it has looked at, and the members of its sets. */
+/** The further cost of a page of a list: the records that it has looked at, and the members of its sets. */
 export function pageCost({ records, items }: Pick<ListedSets, 'records' | 'items'>): number {
   return 10 * records + 50 * items.reduce((sum, { status }) => sum + status.members.length, 0);
 }

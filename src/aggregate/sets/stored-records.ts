@@ -16,7 +16,7 @@ import type { SetCache, StoredRecord } from './set-cache.ts';
 
 type RecordPlace = Pick<SetPlace, 'cluster' | 'cache'>;
 
-/** Every object of the snapshot. Nothing of it is shown to a caller without a check of its own. */
+/** Every object of the snapshot. A caller sees a part of it only after a further check. */
 export function ownView(lease: Lease): Promise<View> {
   return readView(lease, unrestricted);
 }
@@ -25,7 +25,7 @@ export function ownView(lease: Lease): Promise<View> {
 export interface RecordRange {
   /** Null for all. */
   readonly namespace: string | null;
-  /** Those that come after this one; null for all. */
+  /** Only records after this one; null for all. */
   readonly after: { readonly namespace: string; readonly name: string } | null;
 }
 

@@ -14,7 +14,7 @@ import { humanDuration } from './human-duration.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What the rows of a table carry of their objects. */
+/** The part of the objects that the rows of a table carry. */
 type IncludedObject = 'None' | 'Metadata' | 'Object';
 
 export interface ShowOptions {

@@ -14,7 +14,7 @@ const large = goneResource(
   1n,
 );
 
-/** Lines to a client that reads nothing until it is told to. */
+/** Lines to a client that reads nothing until the test lets it. */
 async function unreadLines() {
   const clock = new ManualClock();
   const opened = Promise.withResolvers<EventLines>();

@@ -8,7 +8,7 @@
  */
 import { BoundedCache } from '../../base/bounded-cache.ts';
 
-/** What a list and its watch have in common. */
+/** The scope that a list and its watch share. */
 export interface ListScope {
   /** The user. */
   readonly caller: string;
@@ -37,7 +37,7 @@ export class ListedVersions {
     this.#notes.set(key, this.#now(), key.length);
   }
 
-  /** Has such a list been answered with this version? Uses the note up. */
+  /** Has a list with this scope been answered with this version? Uses the note up. */
   take(scope: ListScope, version: bigint): boolean {
     const key = keyOf(scope, version);
     const notedAt = this.#notes.get(key);

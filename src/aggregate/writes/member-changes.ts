@@ -5,11 +5,11 @@
  *   flowList  [a: 1, secret: reference only, b: 3, c]     ->  kept: a, secret        written: b, c
  *   flowList  as it is                                    ->  kept: all, and the phase
  *
- * A member may be in the record and not in the list that is shown. It is missing, or replaced, or an apply has not ended. A list that was made
- * from the shown one says nothing of it, so it is kept. A server-side apply has the whole list.
+ * A member may be in the record and not in the list that is shown. It is missing, or replaced, or an apply has not ended. A list that was
+ * made from the shown one cannot name it, so it is kept. A server-side apply has the whole list.
  *
  * An entry without fields is the reference of a member that was not shown whole. The member is kept, also if it would be shown whole by now.
- * Every other entry of a member that the caller does not get whole would take away what the caller does not see, so it is refused. A
+ * Every other entry of a member that the caller does not get whole is refused. It would take away fields that the caller does not see. A
  * server-side apply has the whole member, and is left to the API server.
  *
  * While an apply has not ended, each member that is submitted is written again. That ends it, if no member is kept that was not shown.

@@ -26,7 +26,7 @@ const operation = fc.record({
   value,
 });
 
-/** What a patch makes, or that it is refused. */
+/** The result of a patch, or its refusal. */
 function outcome(patch: () => unknown): unknown {
   try {
     return { made: patch() };

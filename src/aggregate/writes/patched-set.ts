@@ -83,7 +83,7 @@ export function patched(target: Json, operations: unknown): unknown {
   return holder[0];
 }
 
-/** What the operations of one patch have read and moved of the document. */
+/** The amount of the document that the operations of one patch have read and moved. */
 class PatchWork {
   #characters = 0;
   #values = 0;
@@ -147,7 +147,7 @@ function copyOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copyOf(each)]));
 }
 
-/** What has the place, and the last part of its path. */
+/** The object or list that has the place, and the last part of its path. */
 function holderOf(holder: unknown, path: readonly string[]): readonly [unknown, string] {
   return [valueAt(holder, path.slice(0, -1)), must(path.at(-1), 'a path begins with the document')];
 }

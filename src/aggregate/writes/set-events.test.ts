@@ -1,4 +1,4 @@
-/** Events over a loopback API server: what they say, and how many there are. */
+/** Events over a loopback API server: their content and their number. */
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../test/kit/eventually.ts';

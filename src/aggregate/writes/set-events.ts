@@ -48,7 +48,7 @@ interface SetEvent {
 const burst = 25;
 const refillMs = 300_000;
 const mostSending = 20;
-/** Sets whose Events are counted. The one that had none for the longest time is forgotten. */
+/** Sets whose Events are counted. The set that had none for the longest time is forgotten. */
 const mostCounted = 1000;
 const longestMs = 10_000;
 /** Members that a message names. */

@@ -6,8 +6,8 @@
  *   delete   record read -> the tables show it -> preconditions -> deleteSet
  *
  * Each step is an operation of its own. Reads may be repeated, and a write never is. applySet and deleteSet refuse a record that was written
- * after step 1. Then the whole begins again, unless the client has named a version. Updates of one set in this process take turns, because one
- * that begins in the middle of another makes that one end with a conflict. None waits longer than `waits.turn` for its turn.
+ * after step 1. Then the whole begins again, unless the client has named a version. Updates of one set in this process take turns, because
+ * an update that begins during another makes that one end with a conflict. None waits longer than `waits.turn` for its turn.
  *
  * Never: writes a member by the door's own account, or answers before the tables show what was written.
  */

@@ -22,7 +22,7 @@ export function bearerToken({ header, connectionParams }: Credentials): string |
 }
 
 /**
- * What the payload of `connection_init` has as the value of the Authorization header. Clients have three habits: a member
+ * The value of the Authorization header in the payload of `connection_init`. Clients have three habits: a member
  * `authorization`, that member in `headers`, and a member `authToken` with the token alone. The case of the names does not matter.
  */
 function paramOf(params: Readonly<Record<string, unknown>>): unknown {

@@ -25,7 +25,7 @@ interface ProxyHeaders {
   readonly user: readonly string[];
   readonly uid: readonly string[];
   readonly group: readonly string[];
-  /** What the names of headers of extra begin with. */
+  /** The prefixes of the names of headers of extra. */
   readonly extra: readonly string[];
 }
 
@@ -83,7 +83,7 @@ export function proxiedCaller(
   });
 }
 
-/** kube-apiserver sends requests of nobody as `system:anonymous`, too. */
+/** kube-apiserver also sends requests without a user, as `system:anonymous`. */
 function isAuthenticated(user: string, groups: readonly string[]): boolean {
   return user !== anonymous && !groups.includes(unauthenticatedGroup);
 }

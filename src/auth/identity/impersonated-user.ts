@@ -8,7 +8,7 @@
  *   system:masters, and users of Kubernetes itself, such as nodes    never, in both
  *
  * The headers of both modes have the same form. The API server decides by the verbs that the gateway's account has. In the constrained
- * mode, a service account with another member than its name is none for the API server, which then asks for the classic right.
+ * mode, the API server does not treat a service account with another member than its name as one. Then it asks for the classic right.
  *
  * Left out are the groups that the API server adds by itself: system:authenticated, and those of a service account. It adds the latter
  * only if no group is named, so a service account in further groups is refused.

@@ -1,6 +1,6 @@
 /**
- * The token of one start of a gateway without authentication. The address that `portolan serve` prints carries it, and whoever has it may
- * write as the user of the kubeconfig. So another process or user of the machine, who can reach the port too, writes nothing.
+ * The token of one start of a gateway without authentication. The address that `portolan serve` prints carries it. Its bearer may write
+ * as the user of the kubeconfig. So another process or user of the machine, who can reach the port too, writes nothing.
  *
  *   portolan serve --read-only=false -> http://127.0.0.1:4000/graphql#token=… -> Authorization: Bearer …
  *

@@ -8,8 +8,8 @@
  * A token has one Caller as long as its user stays the same, so a subscription sees how long its token is valid.
  *
  * Owns: what is known of tokens, for a bounded time and a bounded number. A token itself is kept only while its review runs.
- * Invalid tokens have a cache of their own, so that nobody can push valid ones out.
- * Fails closed: without an answer of the API server, nobody is authenticated.
+ * Invalid tokens have a cache of their own, so that they cannot push valid ones out.
+ * Fails closed: without an answer of the API server, no caller is authenticated.
  */
 import { createHash } from 'node:crypto';
 import { type Caller, type Extra, noExtra, type UserInfo, userKey } from '../../access/caller.ts';
@@ -98,7 +98,7 @@ export class TokenReviews {
     const now = this.#options.clock.now();
     const known = this.#valid.get(hash);
     if (known !== undefined && now < known.validUntil) {
-      // A refusal is told to the next request.
+      // The next request gets a refusal.
       if (now > known.validUntil - renewMs && !this.#reviews.has(hash)) this.#begin(token, hash, span).catch(() => {});
       return known;
     }

@@ -5,7 +5,7 @@
  *   question -> known and fresh: the decision    -> old: the decision, and a review in the background
  *            -> unknown or expired: null until the review that starts now has an answer
  *
- * Fails closed: a question without an answer is refused. What was allowed in a namespace ends with the namespace.
+ * Fails closed: a question without an answer is refused. Decisions for a namespace end with the namespace.
  */
 import { type UserInfo, userKey } from '../../access/caller.ts';
 import type { RequestAttributes } from '../../access/policy-rule.ts';
@@ -55,7 +55,7 @@ const mostRunning = 20;
 /** Reviews of one user that wait. */
 const mostWaiting = 5000;
 
-/** What is known of one user. */
+/** The knowledge about one user. */
 interface Known {
   readonly decisions: BoundedCache<Decision>;
   /** Unique, so that a version that was dropped never comes back. */

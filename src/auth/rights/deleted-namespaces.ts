@@ -1,11 +1,11 @@
 /**
- * Tells of namespaces that were deleted. A namespace that is made later with the same name may be somebody else's, so decisions about the
- * former one must end with it.
+ * Reports the namespaces that were deleted. A namespace that is made later with the same name may be somebody else's, so decisions about
+ * the former one must end with it.
  *
  *   commit -> it has changes of namespaces -> entries of the log after the last look -> `gone` for each deletion
  *                                          -> the log does not tell all of them      -> `lost`
  *
- * A gateway that does not read namespaces tells of none.
+ * A gateway that does not read namespaces reports none.
  */
 import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -24,7 +24,7 @@ interface DeletedNamespacesOptions {
 
 /** Milliseconds in which the log is read behind a commit. */
 const patienceMs = 30_000;
-/** Deletions that are told one by one. More at once are told as lost. */
+/** Deletions that are reported one by one. More at once are reported as lost. */
 const mostAtOnce = 1000;
 
 /** Everything up to here has been told. */

@@ -1,5 +1,5 @@
 /**
- * What reviews tell of one caller: the scopes that the decisions make, and the questions that they leave open.
+ * The result of reviews for one caller: the scopes that the decisions make, and the questions that they leave open.
  *
  *   an operation reads a kind     -> the decisions that are known make the scope; those that are not known are asked for
  *                names rows       -> they are remembered and asked for, unless the scope has them
@@ -42,7 +42,7 @@ export interface ReviewedCallerOptions {
 const lookAgainMs = 5000;
 /** Milliseconds after its last use in which the decisions about a kind are renewed before they are used. */
 const usedMs = 60_000;
-/** Namespaces and objects of one kind that are asked for because roles grant them to a restricted caller. */
+/** Namespaces and objects of one kind for which reviews are sent because roles grant them to a restricted caller. */
 const mostProposed = 50;
 
 /** The verbs of each access. All verbs of one list are enough. */
@@ -156,7 +156,7 @@ export class ReviewedCaller {
         const own = this.#options.clusters;
         for (const cluster of own.filter((each) => clusters?.includes(each) ?? true)) {
           const wanted = { cluster, ...rows };
-          // What the caller sees anyway is worth no question.
+          // Rows that the caller sees anyway need no review.
           if (!isWithin(scopeOf(key, access), wanted)) this.#want(key, access, wanted);
         }
       },

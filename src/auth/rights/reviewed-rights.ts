@@ -108,7 +108,10 @@ export class ReviewedRights implements Rights {
     for (const state of this.#states.values()) state.clustersChanged();
   }
 
-  /** What the roles grant, without the clusters of alarms. The same object for each call, because other scopes would mean other rights. */
+  /**
+   * The scopes that the roles grant, without the clusters of alarms. The same object for each call, because other scopes would mean other
+   * rights.
+   */
   #base(caller: Caller): Scopes {
     const { granted, check, clusters } = this.#options;
     if (granted === null) return noScopes;

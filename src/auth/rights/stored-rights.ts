@@ -26,7 +26,7 @@ interface StoredRightsOptions {
   readonly reader: Reader;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The clusters whose users the callers are, read at each use. Rows of other clusters are visible to nobody. */
+  /** The clusters whose users the callers are, read at each use. Rows of other clusters are visible to no caller. */
   readonly clusters: readonly string[];
   /** The number of clusters of the gateway; Infinity if more may come. */
   readonly served: number;
@@ -51,7 +51,7 @@ export class StoredRights implements Rights {
   readonly #partial = new BoundedCache<Scopes>({ entries: keptScopes, weight: keptScopes });
   /** The rights are known up to here. */
   #known: LogPlace | null = null;
-  /** The read that runs, and the one that follows it. */
+  /** The read that runs, and the read that follows it. */
   #running: Promise<void> | null = null;
   #waiting: Promise<void> | null = null;
   #closed = false;

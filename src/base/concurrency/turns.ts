@@ -1,10 +1,10 @@
 /**
- * What clients wait for. Clients take turns, so a client that waits for much does not delay the others.
+ * The work for which clients wait. Clients take turns, so a client that waits for much does not delay the others.
  *
  *   waiting a1 a2 a3 b1   ->   a1, b1, a2, a3
  */
 export class Turns<T> {
-  /** What each waiting client waits for, in its order. The client whose turn it is comes first. */
+  /** The work of each waiting client, in its order. The client whose turn it is comes first. */
   readonly #clients = new Map<string, Set<T>>();
   #length = 0;
 
@@ -17,7 +17,7 @@ export class Turns<T> {
     this.#length += 1;
   }
 
-  /** Whose turn it is; null if nobody waits. */
+  /** The item whose turn it is; null if none waits. */
   next(): T | null {
     for (const items of this.#clients.values()) for (const first of items) return first;
     return null;

@@ -1,11 +1,11 @@
 /**
- * Standard output and standard error. No other file writes to them.
+ * Standard output and standard error. This file alone writes to them.
  *
  * Owns: what reaches a terminal. Texts of gateways, API servers and objects may have characters that a terminal obeys: they move the
- * cursor, hide lines, set the title. Each text passes `visibleText` here, whoever made it.
- * Never: sends a control sequence but that of `rewrite` and those of `styles`.
+ * cursor, hide lines or set the title. Each text passes `visibleText` here, from any source. Never: sends a control sequence but
+ * that of `rewrite` and those of `styles`.
  *
- * Only a write finds out that the reader of standard error is gone, and other threads write too. The main thread is told:
+ * Only a write finds out that the reader of standard error is gone, and other threads write too. The main thread learns it:
  *
  *   any thread: a write fails with EPIPE -> `reportClosedOutput` -> main thread: `onClosedOutput`
  */

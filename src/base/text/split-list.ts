@@ -1,7 +1,7 @@
 /** A part of a list that is written with commas. */
 interface ListPart {
   readonly text: string;
-  /** Where it begins, counted from 0. */
+  /** Its first index, counted from 0. */
   readonly at: number;
 }
 
@@ -10,7 +10,7 @@ interface ListPart {
  *
  *   a=max(b, c),d["x,y"]   ->   a=max(b, c) at 0, d["x,y"] at 12
  *
- * What is not closed reaches to the end.
+ * An unclosed bracket or quote reaches to the end.
  */
 export function splitList(text: string): readonly ListPart[] {
   const parts: ListPart[] = [];

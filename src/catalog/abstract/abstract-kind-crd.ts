@@ -12,7 +12,7 @@ import { most } from './read-abstract-kinds.ts';
 
 const [plural, group] = splitResourceKey(abstractKindObjectsKey);
 
-/** A value of any type. What it is, readAbstractKinds says. */
+/** A value of any type. readAbstractKinds checks it. */
 const any = { 'x-kubernetes-preserve-unknown-fields': true } as const;
 const text = (maxLength: number) => ({ type: 'string', maxLength });
 const identifier = (first: string) => ({ ...text(100), pattern: `^${first}[A-Za-z0-9]*$` });

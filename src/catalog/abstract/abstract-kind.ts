@@ -10,7 +10,7 @@ import type { LeafType } from '../tree/field-tree.ts';
 
 /** The resourceKey of the objects that declare abstract kinds (abstract-kind-crd.ts). */
 export const abstractKindObjectsKey = 'abstractkinds.portolan.dev';
-/** Begins each diagnostic that is about such objects, and no other diagnostic of their resource. */
+/** Begins each diagnostic about AbstractKind objects, and none of the further diagnostics of their resource. */
 export const ofKindObjects = 'AbstractKind ';
 
 /** The types that a column may have, besides Enum: that is a String with values. */

@@ -36,7 +36,7 @@ interface MemberObject {
 export type Derive = (object: MemberObject) => Readonly<Record<string, unknown>> | null;
 
 /**
- * What makes the objects of an abstract kind from those of this member. Paths are parsed once.
+ * Makes the objects of an abstract kind from the objects of this member. Paths are parsed once.
  * @param leads the names of the relations that columns go through
  */
 export function deriverOf(
@@ -132,7 +132,7 @@ function pathReader(path: Path, type: Column['type'], leads: ReadonlySet<string>
     : ({ body }) => folded(fold, type, valuesAt(body, path));
 }
 
-/** What the values of a list come to. Each is converted as the value of a column would be. */
+/** The aggregate of the values of a list. Each is converted as the value of a column would be. */
 function folded(fold: ListFold, type: Column['type'], values: readonly unknown[]): unknown {
   if (fold === 'count') return foldValues(fold, type, values);
   const as = fold === 'sum' && !isSummable(type) ? summableType(values) : type;

@@ -40,7 +40,7 @@ function pluralOf({ name, type }: Pick<AbstractKind, 'name' | 'type'>): string {
   return namesOf({ group: abstractGroup, kind: type, plural }).list === name ? plural : name;
 }
 
-/** What an object of an abstract kind in one cluster is made from. */
+/** The source of an object of an abstract kind in one cluster. */
 interface DescribedPart {
   readonly cluster: string;
   /** See redactedOfPart. */

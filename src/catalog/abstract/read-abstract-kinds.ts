@@ -160,7 +160,7 @@ function valuesProblem({ type, values }: { readonly type: string; readonly value
   return again === undefined ? null : `has the value ${again} twice`;
 }
 
-/** What GraphQL takes as a value of an enum. Names with `__` belong to introspection. */
+/** The names that GraphQL takes as values of an enum. Names with `__` belong to introspection. */
 const enumValue = /^(?!__|(?:true|false|null)$)[A-Za-z_][A-Za-z0-9_]*$/;
 
 function kindOf(given: z.output<typeof kind>, what: string, problems: string[]): AbstractKind | null {

@@ -25,7 +25,7 @@ export interface Lead {
   readonly to: NamedKind;
   /** Where references stand; null: an owner reference leads to the object. */
   readonly places: readonly ReferencePlace[] | null;
-  /** What the columns read of the related object. */
+  /** The paths of the related object that the columns read. */
   readonly paths: readonly Path[];
 }
 

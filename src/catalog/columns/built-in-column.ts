@@ -3,12 +3,12 @@
  *
  * The API server computes these columns in code that OpenAPI does not describe (pkg/printers/internalversion of Kubernetes). Here a
  * column is data and one pure function. The function gets the values at the places of `from`, in their order. A value may be absent or of
- * any type, because an aggregated API server may serve a kind of this name: a cell is computed from what is there, and never throws.
+ * any type, because an aggregated API server may serve a kind of this name. A cell is computed from the present values, and never throws.
  *
  *   column('Ready', 'string', 'status.readyReplicas spec.replicas', (ready, desired) => `${count(ready)}/${count(desired)}`)
  *   {spec: {replicas: 3}}   ->   "0/3"
  *
- * `from` tells too which cells depend on withheld values: such a cell is empty.
+ * `from` tells too which cells depend on withheld values. These cells are empty.
  */
 import { memberOf } from './cell-values.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The columns of Events. A writer of the API events.k8s.io leaves `firstTimestamp`, `lastTimestamp`, `source` and `count` empty: the
+ * The columns of Events. A writer of the API events.k8s.io leaves `firstTimestamp`, `lastTimestamp`, `source` and `count` empty. The
  * values are in `eventTime`, `series`, `reportingComponent` and `reportingInstance`.
  */
 import { type BuiltInColumn, column, wide } from './built-in-column.ts';

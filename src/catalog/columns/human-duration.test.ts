@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { humanDuration } from './human-duration.ts';
 
-/** What Kubernetes' duration.HumanDuration has for these seconds. */
+/** The output of Kubernetes' duration.HumanDuration for these seconds. */
 test.each([
   [-3, '<invalid>'],
   [-2, '<invalid>'],

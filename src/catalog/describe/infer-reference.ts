@@ -6,7 +6,7 @@
  *   scaleTargetRef: { apiVersion, kind, name } the kind that the value states
  *   clusterRef: { name, namespace }            a Cluster, if the group serves that kind
  *
- * The rules are those that real CustomResourceDefinitions confirm. A field is no reference when the schema leaves doubt. A wrong
+ * Real CustomResourceDefinitions confirm each rule. A field is no reference when the schema leaves doubt. A wrong
  * relation shows objects that have nothing to do with each other. A missing one can be declared.
  */
 import type { NamedKind, ReferencePlace, StatedKind } from '../relations/relation.ts';

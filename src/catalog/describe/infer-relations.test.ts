@@ -1,4 +1,4 @@
-/** What inferRelations finds in schemas, and what holds of its result for any schema. */
+/** The relations that inferRelations finds in schemas, and properties of its result for any schema. */
 import { describe, expect, test } from 'vitest';
 import { crdFolder, loadCrds } from '../../../test/kit/crds.ts';
 import {

@@ -19,7 +19,7 @@ import { isThroughLists, type PathStep, pathOf } from '../tree/path.ts';
 import { type Doubt, elementOf, type InferredReference, isParameters, ReferenceRules } from './infer-reference.ts';
 import type { ServedKind } from './kind-by-name.ts';
 
-/** What the schema of a kind suggests. */
+/** The relations that the schema of a kind suggests. */
 export interface InferredRelations {
   /** Origin INFERRED, one place each, without the other direction. The shallowest places come first. */
   readonly relations: readonly Relation[];

@@ -32,7 +32,7 @@ interface RelationSetOptions {
   readonly infer?: boolean;
 }
 
-/** What is known of a kind besides its schema. */
+/** Facts about a kind besides its schema. */
 interface KindFacts {
   /** The annotation `relationsAnnotation` of its definition. */
   readonly annotation?: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * The definitions of an OpenAPI document as texts. A document has a thousand of them and megabytes of paths, and a kind needs few: so
+ * The definitions of an OpenAPI document as texts. A document has a thousand of them and megabytes of paths, and a kind needs few. So
  * the document is scanned once, and only the wanted definitions are parsed.
  *
  *   {"paths":{…},"components":{"schemas":{"A":{…},"B":{…}}}}   ->   A -> '{…}'   B -> '{…}'

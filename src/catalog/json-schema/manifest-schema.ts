@@ -158,7 +158,7 @@ class DefinitionParts {
     return name === undefined ? undefined : this.context.definition(`#/definitions/${name}`);
   }
 
-  /** The definitions that were reached so far, and those that they reach. */
+  /** The definitions that were reached so far, and all further ones that these reach. */
   *reached(): Steps<Json> {
     const made: [string, Json][] = [];
     for (let name = this.#queue.shift(); name !== undefined; name = this.#queue.shift()) {

@@ -1,4 +1,4 @@
-/** What the parts of one JSON Schema share: the definitions that it refers to, and the bounds of its size. */
+/** The shared context of the parts of one JSON Schema: the definitions that it refers to, and the bounds of its size. */
 import { PortolanError } from '../../base/errors.ts';
 import { isText, records } from '../../base/json.ts';
 
@@ -33,7 +33,7 @@ export class SchemaContext {
     return depth > this.mostDepth || this.#parts % 64 === 0;
   }
 
-  /** What `#/components/schemas/NAME` or `#/definitions/NAME` refers to, or undefined. */
+  /** The definition to which `#/components/schemas/NAME` or `#/definitions/NAME` refers, or undefined. */
   definition(ref: string): { readonly ref: string; readonly takesNull: boolean } | undefined {
     const name = definitionName(ref);
     const found = name === null ? undefined : this.#find(name);
@@ -56,7 +56,7 @@ const formats: ReadonlySet<unknown> = new Set(
   'binary byte date date-time double email float hostname int32 int64 ipv4 ipv6 password uri uuid'.split(' '),
 );
 
-/** What a schema says besides its constraints. Messages of CEL rules are a part of the description, where editors show them. */
+/** The annotations of a schema besides its constraints. Messages of CEL rules are a part of the description, where editors show them. */
 export function annotations(source: Json): Json {
   const rules = records(source['x-kubernetes-validations']).flatMap(
     ({ message, rule }) => [message, rule].find(isText) ?? [],

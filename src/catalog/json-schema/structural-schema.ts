@@ -26,7 +26,7 @@ const bounds = [
 ];
 const junctors = ['allOf', 'anyOf', 'oneOf'] as const;
 
-/** What servers take as the head of an embedded resource. */
+/** The apiVersion and kind that servers take in an embedded resource. */
 const apiVersionForm = { minLength: 1, pattern: '^[^/]*/?[^/]*$' };
 const kindForm = { maxLength: 63, pattern: '^[A-Za-z](?:[-A-Za-z0-9]*[A-Za-z0-9])?$' };
 
@@ -74,7 +74,7 @@ export class StructuralSchema {
     return place.removesNull || isNullable ? orNull(made) : made;
   }
 
-  /** The members of an object, each with its own schema; with those that every embedded resource has. */
+  /** The members of an object, each with its own schema. An embedded resource has its common members too. */
   *#fields(source: Json, place: Place): Steps<Json> {
     const isEmbedded = source['x-kubernetes-embedded-resource'] === true;
     const properties = recordOr(source['properties']);

@@ -2,7 +2,7 @@
  * The JSON Schema of a definition that API servers decode into a Go type: built-in kinds, and ObjectMeta of every kind.
  *
  * Go reads null as the zero value, and the zero value as an absent field. So null is taken wherever a field may be absent. An object of
- * a Go type has no other fields. What the validation of a kind decides beyond that is not in OpenAPI.
+ * a Go type has only the fields of its type. OpenAPI does not have the further validation of a kind.
  */
 import { isRecord, list, recordOr, strings, textOr } from '../../base/json.ts';
 import type { Steps } from '../../base/steps.ts';

@@ -10,7 +10,7 @@ import { resourceKey } from '../resources/resource.ts';
 import { legalName } from './field-names.ts';
 import { builtInKinds, isOwnGroup, sharedTypes, staticRoots, staticTypes } from './reserved-names.ts';
 
-/** A kind's name with such a suffix looks like a type that belongs to another kind. Example: PodFilter. */
+/** A kind's name with one of these suffixes looks like a type that belongs to another kind. Example: PodFilter. */
 const derivedSuffix = /(Connection|Edge|Filter|Changes?|Payload|Input)$/;
 
 /** A resource under one of its Kinds: a definition that is made again may have another one. */
@@ -40,7 +40,7 @@ export function namesOf({ group, kind, plural }: NamedKind): KindNames {
 }
 
 /**
- * The names that are made of a resourceKey. Different keys give different names, and no kind has such a name by `namesOf`.
+ * The names that are made of a resourceKey. Different keys give different names. `namesOf` gives none of these names to a kind.
  *
  *   topics.kafka-example.io   Topics___kafka__example___io, topics___kafka__example___io
  */

@@ -34,7 +34,7 @@ export class NameClaims {
     }
   }
 
-  /** The names of a kind. It keeps those that it has. */
+  /** The names of a kind. It keeps its present names. */
   namesOf(kind: NamedKind): GivenNames {
     const id = namedKindId(kind);
     const given = this.#given.get(id) ?? this.#give(kind);

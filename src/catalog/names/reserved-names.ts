@@ -115,7 +115,7 @@ export const injectedFields: ReadonlySet<string> = new Set([
   'yaml',
 ]);
 
-/** Fields of every filter input. A data field of the same name gets the suffix "_" there. A relation never has such a name. */
+/** Fields of every filter input. A data field of the same name gets the suffix "_" there. A relation never has one of these names. */
 export const filterFields: ReadonlySet<string> = new Set(
   'and clusters compare condition fieldSelector health ids labelSelector metadata namespaces not or path search usedBy'.split(
     ' ',

@@ -58,7 +58,7 @@ export function mayBeOfKind(name: string, type: string): boolean {
   return otherKinds.test(name.slice(type.length));
 }
 
-/** What follows a kind's type in the type of another kind: FooFilter is `Foo_Filter`, Foo-bar is `Foo__bar`. */
+/** Text after a kind's type in the type of another kind: FooFilter is `Foo_Filter`, Foo-bar is `Foo__bar`. */
 const otherKinds = /^_(?:_.*|connection|edge|filter|changes?|payload|input)$/i;
 
 /** The shape that a field shows as a GraphQL object, itself or in lists. */
@@ -69,7 +69,7 @@ function shownShape(type: FieldType): string | null {
 
 /** The names of the filter inputs of a shape. There is one for an object, one for a list of them, and one for an entry of a map of them. */
 export interface FilterNames {
-  /** The name of what they filter: the object type, or the path of a shape without one. */
+  /** The name of the filtered value: the object type, or the path of a shape without one. */
   readonly of: string;
   readonly object: string;
   readonly list: string;

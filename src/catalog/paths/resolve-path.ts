@@ -72,7 +72,7 @@ export function comparedType(type: LeafType, { text }: Pick<Path, 'text'>): Leaf
   return type === 'String' && text === 'metadata.resourceVersion' ? 'ResourceVersion' : type;
 }
 
-/** The leaf as a cast reads it. An object, a map and a list stay what they are. */
+/** The leaf as a cast reads it. An object, a map and a list do not change. */
 function castLeaf(cast: ValueCast, type: FieldType, path: Path): FieldType {
   if (type.kind !== 'leaf') return type;
   const to = isDerived(path) || path.fold === 'count' ? null : castType(cast, type.type);

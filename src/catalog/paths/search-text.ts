@@ -1,6 +1,6 @@
 /**
- * The text that `search` matches: an object's name, its labels as key=value, its namespace, its images, and the values at configured paths. The
- * text has one value per line, folded as ignoreCase folds. A search matches if all its terms occur in the text. SQL, the
+ * The text that `search` matches. It has an object's name, namespace and images, its labels as key=value, and the values at configured
+ * paths. The text has one value per line, folded as ignoreCase folds. A search matches if all its terms occur in the text. SQL, the
  * evaluator and the index use the same text.
  */
 import { recordOr } from '../../base/json.ts';

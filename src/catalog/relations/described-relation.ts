@@ -10,7 +10,7 @@ export type RelationWay =
   /** The object of `to` has the name of the object's namespace. */
   | { readonly by: 'namespace' };
 
-/** What a body or the metadata states. */
+/** A relation that a body or the metadata states. */
 type StatedWay =
   /** The places of references (placeText). */
   | { readonly by: 'reference'; readonly places: readonly string[] }

@@ -48,7 +48,7 @@ export interface SelectorPlace {
   readonly path: Path;
   /** `map`: labels alone, as in a Service. `labelSelector`: matchLabels and matchExpressions. */
   readonly form: 'map' | 'labelSelector';
-  /** What an empty selector selects. An absent one selects nothing. */
+  /** The objects that an empty selector selects. An absent one selects nothing. */
   readonly empty: 'none' | 'all';
 }
 

@@ -132,7 +132,7 @@ export interface CatalogKind {
 }
 
 export interface Catalog {
-  /** What the names of all types but scalars and roots begin with; normally nothing. */
+  /** The prefix of the names of all types but scalars and roots; normally empty. */
   readonly typePrefix: string;
   /** Sorted by (group, plural). */
   readonly kinds: readonly CatalogKind[];

@@ -1,5 +1,6 @@
 /**
- * Casts: a value is compared as one of another type. For free JSON and texts, whose schema does not tell what they mean.
+ * Casts: a value is compared as one of another type. They are for free JSON and texts, whose schema does not tell their
+ * meaning.
  *
  *   NUMBER     5 and "5" are the number 5; "five" has no key
  *   QUANTITY   "500m" is less than 1

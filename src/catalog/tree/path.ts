@@ -22,7 +22,7 @@
  *
  * `cluster` and `id` of a whole object are parts of its identity (`pathIn` of src/reads/paths/kinds-path.ts). `health.status` and
  * the other parts of the health are computed from the object (src/catalog/health). `health.rollUp.status` and
- * `health.rollUp.severity` also depend on what the object owns. A field of such a name at a kind's root is written `["cluster"]`.
+ * `health.rollUp.severity` also depend on what the object owns. A field with one of these names at a kind's root is written `["cluster"]`.
  *
  * A path that is relative to a list's element may start with a bracket. The path of the element itself is empty; its text is not
  * parsable.

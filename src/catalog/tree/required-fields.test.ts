@@ -1,4 +1,4 @@
-/** What schemas require, from one schema to a catalog of several clusters. */
+/** The fields that schemas require, from one schema to a catalog of several clusters. */
 import { describe, expect, test } from 'vitest';
 import { assembleCatalog } from '../assemble.ts';
 import { describeResource } from '../describe/describe.ts';

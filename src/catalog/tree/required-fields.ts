@@ -1,4 +1,4 @@
-/** Which fields schemas require, where several of them are one shape: those that every one requires. */
+/** The required fields of several schemas that are one shape: all of these schemas require them. */
 import type { Field, FieldTree } from './field-tree.ts';
 
 /** The fields that are required in all of these lists of fields. A list without a field does not require it. */

@@ -51,7 +51,7 @@ describe('structureHash', () => {
       treeOf({ spec: { type: 'object', properties: { z: first, more: text } } }, definitions),
       treeOf({ a: { $ref: `#/definitions/${'x.B' in definitions ? 'x.B' : 'x.A'}` } }, definitions),
     ];
-    // Only the recursive shapes among those that contain each other have a name, so shapes are compared by their fields.
+    // Of shapes that contain each other, only the recursive ones have a name. So shapes are compared by their fields.
     const hashes = trees.map((tree) => {
       const found = structureHashes(tree);
       return Object.values(tree.shapes)

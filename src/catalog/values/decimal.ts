@@ -26,8 +26,8 @@ const exponentBias = 5000;
 const decimalPattern = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,4}))?$/;
 
 /**
- * Reads `-1.50e3`. Null when the text is not a decimal number, exceeds 1,000 characters, or has an exponent of more than four
- * digits.
+ * Reads `-1.50e3`. Null when the text is not a decimal number or exceeds 1,000 characters. Null too if the exponent has more than
+ * four digits.
  */
 export function parseDecimal(text: string): Decimal | null {
   if (text.length > maxTextLength) return null;

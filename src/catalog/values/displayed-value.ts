@@ -129,7 +129,7 @@ function shownLeaf({ type, values }: Extract<FieldType, { kind: 'leaf' }>, value
   }
 }
 
-/** What a stored value is, and what its type takes, as parts of a sentence. */
+/** The type of a stored value, and the values that its type takes, as parts of a sentence. */
 export function describeMisfit({ value, type }: Misfit): { readonly stored: string; readonly wanted: string } {
   const stored = Array.isArray(value) ? 'list' : typeof value === 'string' ? 'text' : storedType(value);
   switch (type.kind) {

@@ -1,5 +1,6 @@
 /**
- * Durations as the API server takes them: as Go writes them (`1h30m`, `-1.5s`, `250ms`), or as numbers with units in words (`3 days`).
+ * Durations as the API server takes them. They are in the form of Go (`1h30m`, `-1.5s`, `250ms`), or numbers with units in words
+ * (`3 days`).
  *
  * The API server checks `format: duration` with `strfmt.ParseDuration` of k8s.io/kube-openapi. It tries Go's time.ParseDuration. If that
  * fails, it adds every whole number that stands before a unit, wherever it stands, and reads past all other characters:

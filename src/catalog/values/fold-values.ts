@@ -1,5 +1,5 @@
 /**
- * What the values of a list come to: one value of a leaf type.
+ * The aggregate of the values of a list: one value of a leaf type.
  *
  *   sum(status.containerStatuses[].restartCount)   of [2, 3]   ->   5
  *   max(spec.containers[].resources.limits["cpu"])  of ["1", "500m"]   ->   "1"
@@ -20,8 +20,8 @@ export function foldedType(fold: ListFold, type: LeafType): LeafType | null {
 }
 
 /**
- * The folded value, as JSON has it. `sum` and `count` of no values are 0; `min` and `max` are undefined. So is a sum that is out of the
- * type's range. Values that do not fit are left out; `count` counts all values that are not null.
+ * The folded value, as JSON has it. `sum` and `count` of no values are 0; `min` and `max` are undefined. A sum that is out of the
+ * type's range is undefined too. Values that do not fit are left out; `count` counts all values that are not null.
  * @param type the folded type.
  */
 export function foldValues(fold: ListFold, type: LeafType, values: readonly unknown[]): unknown {

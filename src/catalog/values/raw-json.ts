@@ -27,7 +27,7 @@ export function isRawJson(value: unknown): value is RawJson {
   return functions.isRawJSON(value);
 }
 
-/** JSON.stringify. What JSON.parse has read as an infinite number is an infinite number again when the text is read. */
+/** JSON.stringify. A number that JSON.parse has read as infinite is infinite again when the text is read. */
 export function exactJson(value: unknown): string {
   return JSON.stringify(value, (_key, each: unknown) => {
     if (typeof each !== 'number' || Number.isFinite(each)) return each;

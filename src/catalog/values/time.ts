@@ -1,6 +1,6 @@
 /**
- * Times as the API server takes them in `format: date-time` (`strfmt.IsDateTime` of k8s.io/kube-openapi): RFC 3339 with any fraction and any
- * offset, and some texts beside it.
+ * Times as the API server takes them in `format: date-time` (`strfmt.IsDateTime` of k8s.io/kube-openapi): RFC 3339 with any fraction and
+ * any offset, and some further texts.
  *
  *   2026-03-01T10:00:00Z          as Kubernetes writes times
  *   2026-03-01t10:00:00z          the letters have no case
@@ -22,7 +22,7 @@ export function parseTime(text: string): bigint | null {
   return parsePlain(text) ?? parseAny(text);
 }
 
-/** What an epoch time would be in RFC 3339: seconds, or milliseconds if they are too many for seconds. Null for other values. */
+/** An epoch time in RFC 3339. The number is in seconds, or in milliseconds if it is too large for seconds. Null for other values. */
 export function timeOfEpoch(value: unknown): string | null {
   const number =
     typeof value === 'number' || (typeof value === 'string' && /^[0-9]{9,13}$/.test(value))

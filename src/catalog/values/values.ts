@@ -148,7 +148,7 @@ function keepIntegers(this: unknown, _key: string, value: unknown, context?: { s
   return source !== undefined && /^-?[0-9]+$/.test(source) ? rawJson(source) : value;
 }
 
-/** What a leaf of each type takes, as part of a sentence. */
+/** The values that a leaf of each type takes, as part of a sentence. */
 export const wanted: Readonly<Record<LeafType, string>> = {
   String: 'a string',
   Boolean: 'true or false',
@@ -201,7 +201,7 @@ function relativeTimeOf(value: unknown): string | null {
   return typeof value === 'string' && isRelativeTime(`-${value}`) ? `-${value}` : null;
 }
 
-/** Folds A to Z to lower case and no other letters, as `ignoreCase` does. */
+/** Folds A to Z alone to lower case, as `ignoreCase` does. */
 export function foldCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
@@ -269,7 +269,7 @@ export function hasTextKey(type: LeafType): boolean {
 
 /**
  * The natural key of a key of a type with text keys. In its order by code point, runs of digits count by their value: web-2 sorts before
- * web-10. Texts that differ only in leading zeros have one key. Keys of numbers and booleans stay what they are.
+ * web-10. Texts that differ only in leading zeros have one key. Keys of numbers and booleans do not change.
  */
 export function naturalKey(type: LeafType, key: string): string {
   if (type !== 'String' && !key.startsWith('s')) return key;

@@ -151,7 +151,7 @@ function openCertificates(
   return TlsFiles.open({ ...certificates, flags: ['--aggregate-cert', '--aggregate-key'] }, log);
 }
 
-/** The source of the callers of the aggregator: what they write is written by impersonation, because they have no credential of their own. */
+/** The source of the callers of the aggregator. Their writes use impersonation, because they have no credential of their own. */
 function writingSource(
   source: OperationSource,
   writes: WriteAccess,

@@ -11,7 +11,7 @@ import type { ExaminedCluster } from './examined-cluster.ts';
 import { commandOf, type Finding, notSeen, ok, problem } from './finding.ts';
 
 interface Needed {
-  /** What it is for; ends a sentence. */
+  /** The purpose of the right; ends a sentence. */
   readonly why: string;
   readonly asked: readonly Partial<ResourceAttributes>[];
   readonly command: string | null;
@@ -115,7 +115,7 @@ async function memberKind({ options }: ExaminedCluster): Promise<Partial<Resourc
   return found === undefined ? null : { group: found.group, resource: found.plural };
 }
 
-/** What the account may not do, as `get configmaps in kube-system`; null if we may not ask. */
+/** The rights that the account lacks, such as `get configmaps in kube-system`; null if we may not ask. */
 async function refusedOf(
   { options: { client } }: ExaminedCluster,
   { namespace, name }: { readonly namespace: string; readonly name: string },

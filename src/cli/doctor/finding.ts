@@ -1,5 +1,5 @@
 /**
- * What one check of `portolan doctor` has found.
+ * The result of one check of `portolandoctor`.
  *
  *   ok         as it should be
  *   warning    it works now, and may not work later or not for everybody

@@ -1,4 +1,4 @@
-/** What the aggregated API server says of itself: /readyz names why it cannot answer lists. Everybody may read it. */
+/** The readiness of the aggregated API server: /readyz names why it cannot answer lists. Everybody may read it. */
 import { request } from 'node:https';
 import { messageOf } from '../../base/errors.ts';
 import { ApiError } from '../../kube/http/api-error.ts';
@@ -36,7 +36,7 @@ function throughApiServer({ options: { client } }: ExaminedCluster, service: Ser
   return client.text(`/api/v1/namespaces/${namespace}/services/https:${name}:${port}/proxy/readyz`, { accept: '*/*' });
 }
 
-/** Whose certificate it is, another check says. */
+/** Another check is about the server's certificate. */
 function directly({ host, port }: { readonly host: string; readonly port: number }): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { host, port, path: '/readyz', agent: false, rejectUnauthorized: false, timeout: withinMs };

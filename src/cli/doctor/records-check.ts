@@ -1,4 +1,4 @@
-/** The records of sets: those that cannot be read, whose deletion was not finished, and whose group no APIService serves. */
+/** Finds records of sets that cannot be read, whose deletion was not finished, or whose group no APIService serves. */
 import { messageOf } from '../../base/errors.ts';
 import { parsedJson, record, text, textOr } from '../../base/json.ts';
 import { apiServiceName } from '../../kube/http/api-service.ts';

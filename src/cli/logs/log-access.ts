@@ -1,4 +1,4 @@
-/** Counts the logs that are read, and what they hold in memory: those of each caller, and those of all. */
+/** Counts the logs that are read, and their bytes in memory: for each caller, and for all. */
 import type { CallerLimits } from '../../admission/caller-limits.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { LogAccess } from '../../operation/operation-source.ts';

@@ -1,4 +1,4 @@
-/** The options of `portolan logs` for the command line. What is read is no configuration: it has no variable and no key. */
+/** The options of `portolan logs` for the command line. They are no configuration, and have no variable and no key. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { collect } from '../mutations/write-options.ts';
 

@@ -56,7 +56,7 @@ export async function history(
     }
     changes.push(change);
   }
-  // Older changes than those that were read do not matter.
+  // Changes that are older than the read ones do not matter.
   notice ??= missingNotice(since, await missingChanges(client, wanted));
   if (output === 'json') to.write(`${JSON.stringify(changes, null, 2)}\n`);
   else if (changes.length === 0) {

@@ -36,7 +36,7 @@ const fields = `nodes { at type id cluster kind namespace name resourceVersion c
 const pageSize = 100;
 /** Changes that are read at most. */
 const mostRead = 10_000;
-/** What is said after `cut`. */
+/** The notice for `cut`. */
 export const cutNotice = `Only the newest ${mostRead.toLocaleString('en-US')} changes were read.`;
 
 interface WantedChanges {

@@ -1,6 +1,6 @@
 /**
- * `portolan plan`, `apply`, `delete`, `restart`, `scale`, `edit`, `revert` and `rollback`: a plan of a running gateway, its diff, and its
- * execution.
+ * `portolan plan`, `apply`, `delete`, `restart`, `scale`, `edit`, `revert` and `rollback`. They show and execute a plan of a running
+ * gateway.
  *
  *   objects, or a set of them -> mutation with dryRun -> diff -> Proceed? [y/N] -> the same mutation with the planId -> a line for each object
  *

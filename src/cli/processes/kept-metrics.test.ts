@@ -4,7 +4,7 @@ import { sampleOf, samplesOf } from '../../../test/kit/prometheus-text.ts';
 import { type ProcessMetrics, summedText } from '../../server/health/summed-metrics.ts';
 import { KeptMetrics } from './kept-metrics.ts';
 
-/** What a process that has counted so many shows. */
+/** The metrics of a process that has counted so many. */
 async function measured(count: number): Promise<ProcessMetrics> {
   const registry = new Registry();
   const registers = [registry];
@@ -31,7 +31,7 @@ test('a process that ends leaves its counters, and no gauge', async () => {
   await kept.end(2);
   const after = await shown(kept);
   expect(sampleOf(after, 'open')).toBe(1);
-  // What every process would say alike is not said for one that has ended.
+  // Values that are the same in every process are left out for a process that has ended.
   expect(samplesOf(after).filter(({ name }) => name === 'rebuilt_total')).toHaveLength(1);
   const countersOf = (text: string) => samplesOf(text).filter(({ name }) => /^asked|^seconds/.test(name));
   expect(countersOf(after)).toEqual(countersOf(before));

@@ -26,7 +26,7 @@ import type { ServingConfig } from '../serving/serving.ts';
 /** The options of a serve process. */
 export type ProcessConfig = ServingConfig & Pick<Config, 'processes' | 'readers' | 'leaseMs' | 'logLevel'>;
 
-/** What changes while the processes run. It is sent when a part of it has changed. */
+/** Facts that change while the processes run. It is sent when a part of it has changed. */
 export interface ProcessFacts {
   /** All options, the `live` ones with their newest values. */
   readonly config: ProcessConfig;
@@ -78,7 +78,7 @@ export type ToProcess =
   | { readonly type: 'noted'; readonly id: number; readonly error: string | null }
   /** Null: the writes are counted. */
   | { readonly type: 'charged'; readonly id: number; readonly refusal: WriteRefusal | null }
-  /** The process is asked for its metrics. */
+  /** Requests the metrics of the process. */
   | { readonly type: 'measure'; readonly id: number }
   /** The metrics of the others. */
   | { readonly type: 'measured'; readonly id: number; readonly others: readonly ProcessMetrics[] }

@@ -37,7 +37,7 @@ test('a process that learns late of the loss reads the new file', () => {
   const { file, reader, tell } = started();
   renameSync(file, `${file}-away`);
   writeFileSync(file, 'second');
-  // What was said meanwhile is joined: the process sees the newest progress alone.
+  // Messages that came meanwhile are joined: the process sees the newest progress alone.
   tell(whole(1));
   expect(reader.broken()).toBeNull();
   writeFileSync(`${file}-third`, 'third');

@@ -1,8 +1,9 @@
 /**
  * Ingest as a serve process sees it: the messages of the ingest process, as the thread of a single process would send them.
  *
- * It also keeps the seal of this process. Readers compare what they read with a copy of the ingest process's seal, so they notice the writes
- * of another program. When the ingest process says that the store is lost, nothing is read any more here, until it says that there is a new one.
+ * It also keeps the seal of this process. Readers compare the files with a copy of the ingest process's seal, so they notice the writes of
+ * another program. When the ingest process says that the store is lost, nothing is read any more here, until it says that there is a new
+ * one.
  *
  *   progress: no store               -> the seal is lost
  *   progress: a store, made anew     -> the seal is opened on it

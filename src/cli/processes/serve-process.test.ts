@@ -27,7 +27,7 @@ interface Scripted {
   readonly othersServe?: boolean;
 }
 
-/** A serve process whose first life follows the first words, and so on; all later ones follow the last. */
+/** A serve process whose lives follow these words in turn. Further lives follow the last words. */
 function scripted(...lives: readonly string[]) {
   return scriptedWith({ lives });
 }

@@ -71,11 +71,11 @@ export class ServeProcesses {
   readonly #all: readonly ServeProcess[];
   readonly #own = ownMetrics();
   readonly #kept = new KeptMetrics();
-  /** What callers write at all processes together. */
+  /** The writes of callers at all processes together. */
   readonly #limits: Pick<CallerLimits, 'chargeWrites'>;
-  /** Processes that are asked for their metrics. */
+  /** Requests for metrics that processes have not answered yet. */
   readonly #measures = new PendingAnswers<ProcessMetrics | null>();
-  /** Processes that are told of registered clusters. */
+  /** Messages about registered clusters that processes have not confirmed yet. */
   readonly #learning = new PendingAnswers<void>();
   #registered: readonly RegisteredCluster[] | null = null;
   #secrets: { readonly refused: number } | null = null;
@@ -147,7 +147,7 @@ export class ServeProcesses {
   /** Tells the serve processes of the clusters that Secrets register. Resolves when they have learned of them. */
   async learn(clusters: readonly RegisteredCluster[]): Promise<void> {
     this.#registered = clusters;
-    // Rights come before rows, so nobody is left out. One that has ended starts with these clusters; a silent one is killed.
+    // Rights come before rows, so no process is left out. One that has ended starts with these clusters; a silent one is killed.
     const begun = this.#all.filter((each) => each.isBegun);
     await Promise.all(
       begun.map((each) => this.#learning.ask((round) => each.send({ type: 'register', round, clusters }), each.end)),

@@ -7,7 +7,7 @@ import { shortList } from '../../base/text/short-list.ts';
 import { GatewayClient, type RemoteConfig } from './gateway-client.ts';
 import { inPlace } from './object-filter.ts';
 
-/** What the command line asks. */
+/** The flags and arguments of the command line. */
 interface JsonSchemaFlags {
   /** As in `objects(kinds:)`: Deployment, deployments, deployments.apps. */
   readonly kind: string;

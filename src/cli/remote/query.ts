@@ -7,7 +7,7 @@ import { readSmallFile } from '../../base/read-small-file.ts';
 import { exactObject } from './exact-json.ts';
 import { GatewayClient, type RemoteConfig } from './gateway-client.ts';
 
-/** What the command line asks. */
+/** The flags and arguments of the command line. */
 export interface QueryFlags {
   /** The document. Without it and without a file, it comes from standard input. */
   readonly document?: string;

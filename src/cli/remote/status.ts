@@ -24,7 +24,7 @@ export async function status(
 }
 
 /**
- * The rows of `shown`, those that need attention first, and a summary line of all rows. `now` in milliseconds since the epoch.
+ * The rows of `shown`, rows that need attention first, and a summary line of all rows. `now` in milliseconds since the epoch.
  * @param fold healthy rows are one line for each cluster, and so are the rows of a cluster that cannot be read.
  */
 export function statusTable(
@@ -74,7 +74,7 @@ function foldedLines(rows: readonly StatusRow[], state: string): readonly string
   });
 }
 
-/** Do all processes serve? A gateway with one process says nothing of them. */
+/** Do all processes serve? A gateway with one process does not report them. */
 function isWhole(processes: StatusReport['processes']): boolean {
   return processes === null || processes.serving === processes.wanted;
 }

@@ -1,4 +1,4 @@
-/** The subscription roots of a gateway, and the one that a user names. */
+/** The subscription roots of a gateway, and the root that a user names. */
 import { z } from 'zod';
 import { PortolanError } from '../../base/errors.ts';
 import type { GatewayClient } from './gateway-client.ts';

@@ -28,7 +28,7 @@ export interface WrittenError {
   readonly extensions?: { readonly code?: string };
 }
 
-/** What a gateway sends. Another server may send anything. */
+/** The form of a gateway's message. Another server may send anything. */
 const messageShape = z.looseObject({
   data: z.record(z.string(), z.unknown()).nullish(),
   errors: z

@@ -6,8 +6,8 @@
  *        -> the queue is full: missing
  *   after a failure, the first line says how many are missing
  *
- * A note of a write is a line that somebody waits for. It ends the pause, and then notes alone are tried: a disk that is still full costs
- * no other line. Its promise settles with the append, or after `longestNoteMs`.
+ * A note of a write is a line that somebody waits for. It ends the pause, and then notes alone are tried. So a disk that is still full
+ * costs none of the waiting lines. Its promise settles with the append, or after `longestNoteMs`.
  *
  * Invariants: a line is whole or missing, and every missing line is counted. A disk that stalls stops neither an answer nor the gateway.
  */
@@ -40,7 +40,7 @@ export interface AuditLines {
   write(line: string): void;
   /** @throws PortolanError AUDIT_UNAVAILABLE if the line is not in the file in time. */
   note(line: string): Promise<void>;
-  /** Counts lines that got lost on the way. */
+  /** Counts lines that were lost before they came here. */
   missed(lines: number): void;
   state(): AuditFacts;
   close(): Promise<void>;
@@ -122,7 +122,7 @@ class OutputLines implements AuditLines {
 
 interface Line {
   readonly text: string;
-  /** Gets why the line is not in the file; null if it is. Absent for a line that nobody waits for. */
+  /** Gets why the line is not in the file; null if it is. Absent for a line whose writing is not awaited. */
   readonly settle?: (cause: unknown) => void;
 }
 
@@ -139,7 +139,7 @@ class FileLines implements AuditLines {
   #wake = new AbortController();
   #written = 0;
   #missing = 0;
-  /** Missing lines that the file does not tell of yet, and since when. */
+  /** Missing lines that the file does not report yet, and since when. */
   #untold = 0;
   #untoldSince = 0;
   /** The last line in the file is a part of one. */
@@ -207,7 +207,7 @@ class FileLines implements AuditLines {
     });
   }
 
-  /** Takes back a line that is not being written yet: nobody shall find it in the file later. */
+  /** Takes back a line that is not being written yet: it must not be in the file later. */
   #withdraw(line: Line): void {
     const at = this.#waiting.indexOf(line);
     if (at === -1) return;
@@ -236,7 +236,7 @@ class FileLines implements AuditLines {
     this.#file = null;
   }
 
-  /** Writes until nothing waits, and the file tells of every missing line. Never rejects. */
+  /** Writes until nothing waits, and the file reports every missing line. Never rejects. */
   async #writeAll(): Promise<void> {
     let isWoken = false;
     while (this.#waiting.length > 0 || this.#untold > 0) {
@@ -272,7 +272,7 @@ class FileLines implements AuditLines {
     return signal.aborted;
   }
 
-  /** The file tells of them, also if no other line follows. */
+  /** The file reports them, also if no line follows. */
   missed(lines: number): void {
     this.#miss(lines);
     this.#begin();

@@ -81,7 +81,7 @@ export type ServingConfig = Pick<
   AccessConfig &
   RegistrationConfig;
 
-/** What the part that answers requests reads of ingest. */
+/** The facts of ingest that the part that answers requests reads. */
 type ServedIngest = Pick<
   IngestHandle,
   'onWake' | 'onProgress' | 'onCatalog' | 'progress' | 'catalogKnown' | 'failed' | 'promote'
@@ -374,7 +374,7 @@ async function firstGeneration(engine: Engine, { ingest }: Started): Promise<voi
   await engine.refreshCatalog();
 }
 
-/** What one subscription may hold of lines (src/logs/stream/log-merge.ts). */
+/** Bytes of lines that one subscription may hold (src/logs/stream/log-merge.ts). */
 const leastLogBytes = 4 * 1024 * 1024;
 
 /**

@@ -30,7 +30,7 @@ interface WritingParts {
   readonly keys?: WritingKeys | undefined;
 }
 
-/** What a gateway that writes has. */
+/** The parts of a gateway that writes. */
 interface Writing {
   readonly access: WriteAccess;
   /** Null if requests need none. */

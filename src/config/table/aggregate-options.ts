@@ -1,4 +1,4 @@
-/** Options of the aggregated API server: its address, its certificate, the group of its kind, and the kinds of members. */
+/** Options of the aggregated API server: its address, its certificate, the group of its kind and the kinds of members. */
 import { granted, running } from './command-sets.ts';
 import type { OptionDefinition } from './option-definition.ts';
 import { apiGroup, apiVersion, flag, names, serviceName, text, whole } from './option-values.ts';

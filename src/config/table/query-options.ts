@@ -1,4 +1,4 @@
-/** Options of queries: their bounds, and what they may read. */
+/** Options of queries: their bounds, and the data that they may read. */
 import { z } from 'zod';
 import { granted, running } from './command-sets.ts';
 import type { OptionDefinition } from './option-definition.ts';

@@ -9,7 +9,7 @@
  * Invariants: a document that is not kept is charged before anything else is done with it. Only valid documents are kept, so a refused one
  * is charged each time. A document is kept at its second use. Most texts with values in them come once, and would push out the others. A
  * parsed document takes many times the memory of its text. While somebody still runs the document of the
- * first use, the second use gets the same one, so subscriptions of one text share their work. What is kept is bounded.
+ * first use, the second use gets the same one, so subscriptions of one text share their work. The kept documents are bounded.
  */
 import { type DocumentNode, GraphQLError, type GraphQLSchema, type Source, specifiedRules, validate } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
@@ -24,17 +24,17 @@ export interface Payer {
   charge(values: number): void;
 }
 
-/** What a character of a document costs, in values: parsing and validating it takes about as long as answering so many. */
+/** The cost of a character of a document, in values: parsing and validating it takes about as long as answering so many. */
 export const valuesPerCharacter = 10;
 
-/** Errors that one document gets. Each may search the names of a whole schema for the one that was meant. */
+/** Errors that one document gets. Each may search the names of a whole schema for the intended name. */
 const mostErrors = 10;
 /** In characters: a parsed document takes about thirty times its text. */
 const kept = { entries: 1000, weight: 1_000_000 };
 /** Texts that were used once, with documents that this cache does not hold in memory. In characters too. */
 const used = { entries: 5000, weight: 1_000_000 };
 
-/** What is known of a document that is not kept yet. */
+/** The facts about a document that is not kept yet. */
 interface Fresh {
   readonly text: string;
   /** Was its text used before? */

@@ -60,7 +60,7 @@ export function role(value: InputRole): { extensions: { portolan: InputRole } } 
 /** Stores the inputs of definitions by name. */
 type Definitions = (name: string, make: () => GraphQLInputObjectType) => GraphQLInputObjectType;
 
-/** What the filter of one kind is made of, besides the kind. */
+/** The inputs for the filter of one kind, besides the kind. */
 export interface FilterInputs {
   /** Has the inputs that several kinds share. */
   readonly definitions: DefinitionTypes;

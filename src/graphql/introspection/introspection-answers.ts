@@ -1,9 +1,10 @@
 /**
  * Answers to introspection, made once for each generation and form: whole ones, and the part of an answer that also has data.
  *
- * A form is a document with its operation name, variables and profile, the `extensions` of the answer, and an encoding. Simultaneous
- * questions of the same form share one run. Answers are cached while their generation is current, up to a bound. The thread serves waiting
- * callers in turn. Long parts are parsed one at a time, with pauses in between, so that other requests are answered meanwhile.
+ * A form is a document with its operation name, variables and profile. The `extensions` of the answer and an encoding belong to it.
+ * Simultaneous questions of the same form share one run. Answers are cached while their generation is current, up to a bound. The thread
+ * serves waiting callers in turn. Long parts are parsed one at a time, with pauses in between, so that other requests are answered
+ * meanwhile.
  */
 import { type DocumentNode, print } from 'graphql';
 import { BoundedCache } from '../../base/bounded-cache.ts';
@@ -26,13 +27,13 @@ export interface IntrospectionQuery {
   readonly encoding: Encoding;
 }
 
-/** Whose question it is, for the order of waiting questions. */
+/** The caller of a question, for the order of waiting questions. */
 type Client = string;
 
 /** JSON text in an encoding, as bytes. */
 interface Answer {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Bytes that this question has cost: those that were made, or those of a known answer. */
+  /** Bytes that this question has cost: the bytes that were made, or the bytes of a known answer. */
   readonly cost: number;
 }
 

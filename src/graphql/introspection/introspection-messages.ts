@@ -11,7 +11,9 @@ export interface Question {
   readonly kinds: readonly string[] | null;
   readonly operationName: string | null;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The answer's `extensions` as JSON text. Null if only the introspection of the document is asked for, as a result with its errors. */
+  /**
+   * The answer's `extensions` as JSON text. Null if the question is for the document's introspection alone, as a result with its errors.
+   */
   readonly extensions: string | null;
   readonly encoding: Encoding;
 }

@@ -27,7 +27,7 @@ export function asksIntrospection(document: DocumentNode, operationName: string 
   return root != null && !fieldsOf(root.selectionSet, documentFragments(part), true).isDisjointFrom(long);
 }
 
-/** Does such a query ask for nothing but introspection and `__typename`? */
+/** Does a query with introspection ask for nothing but introspection and `__typename`? */
 export function isWholeIntrospection(document: DocumentNode, operationName: string | null): boolean {
   const operation = getOperationAST(document, operationName);
   if (operation == null || !asksIntrospection(document, operationName)) return false;

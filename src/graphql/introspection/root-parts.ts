@@ -62,7 +62,7 @@ export function rootPart(document: DocumentNode, operationName: string | null, p
   };
 }
 
-/** What both parts are parts of. */
+/** The request that is divided into both parts. */
 interface Divided {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;

@@ -30,7 +30,7 @@ import { GenerationMoved } from '../generation/generation-moved.ts';
 import { facts } from '../selection/field-facts.ts';
 import { inputList, nonNull, required } from '../types/type-wrappers.ts';
 
-/** What the field shares with lists over several kinds. */
+/** The parts that the field shares with lists over several kinds. */
 interface Shared {
   /** A type of the static schema by name. */
   readonly type: (name: string) => GraphQLNamedType;
@@ -139,7 +139,7 @@ async function begin(shared: Shared, args: Arguments, operation: Operation<Gener
 }
 
 async function* messages(logs: FollowedLogs, operation: Operation<Generation>, signal: AbortSignal) {
-  // A generator whose first message nobody takes does not run, so it cannot hear of the end.
+  // A generator does not run until its first message is taken, so it cannot learn of the end.
   let isMoving = false;
   const close = (): void => {
     if (!isMoving) logs.close();

@@ -84,7 +84,7 @@ export class DocumentFields {
     return value;
   }
 
-  /** What a resolver's `info` would say about the selection of a connection. */
+  /** The selection of a connection, as a resolver's `info` would have it. */
   selection(fieldNodes: FieldNodes, returnType: GraphQLOutputType): ListSelection {
     return {
       schema: this.#schema,

@@ -479,7 +479,7 @@ function relatedRequests(view: View, related: readonly PlannedRelated[]): readon
   return related.map((each) => relatedRequest(view, each.list, each.projection, relatedRequests(view, each.related)));
 }
 
-/** What was read for each related template of a page, outer ones first, as the executor reads them. */
+/** The tallies of each related template of a page, outer ones first, as the executor reads them. */
 function talliesOf(
   related: readonly PlannedRelated[],
   tallies: readonly RelatedTally[],

@@ -55,7 +55,7 @@ export class RowTemplate {
     this.#keysEnd = firstKeyColumn + keys;
   }
 
-  /** What the selection reads from each object. */
+  /** The parts of each object that the selection reads. */
   get projection(): PageProjection {
     const { values, objects, versions, health, ids } = this;
     return { values, objects, versions, health, ids };

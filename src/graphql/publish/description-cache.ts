@@ -23,7 +23,7 @@ const leaseMs = 30_000;
 
 interface StoredCatalog {
   readonly described: readonly DescribedResource[];
-  /** All kinds in the order in which they came, also those that are gone. */
+  /** All kinds in the order in which they came, also kinds that are gone. */
   readonly came: readonly NamedKind[];
 }
 

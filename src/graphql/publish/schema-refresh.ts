@@ -25,7 +25,7 @@ interface SchemaRefreshOptions {
   readonly readers: readonly Reader[];
   readonly log: Logger;
   readonly clock: Clock;
-  /** What the names of types begin with. Default: nothing. */
+  /** The prefix of the names of types. Default: empty. */
   readonly typePrefix?: string;
   /** Called with each new generation. */
   readonly published: (generation: Generation) => void;

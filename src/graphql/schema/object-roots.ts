@@ -28,7 +28,7 @@ export const kindsArgument: GraphQLArgumentConfig = {
 };
 
 /**
- * The kinds that the words of `kinds` name, and the keys of those that only a category or a word with `*` names.
+ * The kinds that the words of `kinds` name, and the keys of kinds that only a category or a word with `*` names.
  * @throws PortolanError BAD_USER_INPUT for words that name no kind, and for none.
  */
 export function kindsOf(

@@ -93,7 +93,7 @@ export function relatedArguments(
   };
 }
 
-/** What a relation to several objects costs. */
+/** The cost of a relation to several objects. */
 export const relatedCost = { repeats: 'page', pageSize: defaultRelated } as const;
 
 interface RelatedCall {
@@ -127,7 +127,7 @@ interface Asked {
 }
 
 /**
- * The filter and the order of a relation to these kinds. The objects of the parent's page share them, or their refusal: an operation has
+ * The filter and the order of a relation to these kinds. The objects of the parent's page share them, or their refusal. An operation has
  * one set of variables, so the nodes of the document tell the arguments.
  */
 function askedBy(operation: Operation, kinds: readonly CatalogKind[], { filter, args, info }: RelatedCall): Asked {

@@ -7,7 +7,7 @@
  *
  * A value that does not fit its schema is displayed as null, with an error at its field (src/catalog/values/displayed-value.ts). The items of
  * lists of custom kinds are nullable, so that such an item does not take the list with it. The definitions of Kubernetes and the kinds that
- * an API server serves itself have lists whose items are not null: their objects fit, because the API server reads them into its own types.
+ * an API server serves itself have lists whose items are not null. Their objects fit, because the API server reads them into its own types.
  * Lists of conditions are alike in all kinds.
  */
 import { type GraphQLFieldConfig, type GraphQLNamedType, GraphQLObjectType, type GraphQLOutputType } from 'graphql';

@@ -4,8 +4,9 @@
  *
  *   { configMap(name: "big") { a: raw  b: raw } }     1 MB is read, 2 MB are counted
  *
- * The first value beyond the bound is an error. It and all values after it are null; one that cannot be null is an error too. What a mutation
- * has done and the cursors of a page are short and are always shown (`uncounted`), and so are the non-null fields of the types of kinds.
+ * The first value beyond the bound is an error. It and all values after it are null; one that cannot be null is an error too. The outcomes
+ * of a mutation and the cursors of a page are short and are always shown (`uncounted`). The non-null fields of the types of kinds are
+ * always shown too.
  *
  * Invariant: without `yaml`, an execution counts at most the characters of its answer as text. So a prepared answer within the bound is one
  * that the executor gives too.

@@ -1,8 +1,9 @@
 /**
  * The errors of stored values that do not fit the schema of their field (src/catalog/values/displayed-value.ts).
  *
- * An execution has at most `mostErrors` of them (each message of a subscription is one), because each row of a page may have several. One more error has the number of those that
- * are left out. It stands at the field of the first one. The number is read when the error is written, after the execution.
+ * An execution has at most `mostErrors` of them (each message of a subscription is one), because each row of a page may have several. One
+ * more error has the number of errors that are left out. It stands at the field of the first one. The number is read when the error is
+ * written, after the execution.
  *
  *   1,000 misfits    100 errors at their fields, and 'The stored values of more fields do not fit …: 900.'
  */

@@ -11,7 +11,7 @@ export function projectionIfSelected(info: GraphQLResolveInfo, path: readonly st
   return selectionsAt(fragmentsOf(info), sets, path).length === 0 ? null : projectionBelow(info, path);
 }
 
-/** What the selections at the paths (field names) below the resolved field read of objects of any kind. */
+/** The parts of objects of any kind that the selections at the paths (field names) below the resolved field read. */
 export function projectionBelow(info: GraphQLResolveInfo, ...paths: readonly (readonly string[])[]): Projection {
   const fragments = fragmentsOf(info);
   const roots = info.fieldNodes.map((node) => node.selectionSet);

@@ -57,7 +57,7 @@ function numberOf(schema: GraphQLSchema): number {
   return known;
 }
 
-/** What a subscription selects below `object` and `previous` of its changes. @param kindOf the kind of a resourceKey */
+/** The selections of a subscription below `object` and `previous` of its changes. @param kindOf the kind of a resourceKey */
 export function shownPartsOf(
   info: GraphQLResolveInfo,
   operation: Operation,
@@ -180,7 +180,7 @@ class ShownSelection {
     return this.differs([selectionSet], type, { ...before, value: old }, { ...after, value: now });
   }
 
-  /** What the resolver makes of the state. An error is a value like another. */
+  /** The value that the resolver makes from the state. An error is a value like another. */
   #resolved(
     { resolve }: { readonly resolve?: ((...all: never[]) => unknown) | undefined },
     { source }: State,

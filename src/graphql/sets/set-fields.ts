@@ -1,4 +1,4 @@
-/** What the record of a set shows of its set (src/sets/reads). */
+/** The fields of a set's record that show the set (src/sets/reads). */
 import {
   GraphQLBoolean,
   GraphQLEnumType,

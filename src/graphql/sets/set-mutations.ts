@@ -135,7 +135,7 @@ export function setMutations(types: {
   };
 }
 
-/** What every mutation of a set has. */
+/** The parts of every mutation of a set. */
 function shared(
   { options }: { readonly options?: GivenOptions },
   { operation: { name } }: GraphQLResolveInfo,

@@ -1,4 +1,4 @@
-/** What the caller may see and do: `viewer`, `viewerCan` and `whoCan`, and the scope of a list. */
+/** The rights of the caller: `viewer`, `viewerCan` and `whoCan`, and the scope of a list. */
 import { type ResourceAttributes, resourceOf } from '../../access/policy-rule.ts';
 import type { GrantedSubject } from '../../access/rights.ts';
 import { PortolanError } from '../../base/errors.ts';

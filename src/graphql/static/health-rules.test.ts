@@ -91,6 +91,6 @@ test('rules that changed while no process ran are applied when the kind is decla
   fixture.reopen();
   await fixture.declare({ ...widget(), health: [] });
   while (fixture.writer().maintain());
-  // Without a rule, Even and Odd are words that nobody knows.
+  // Without a rule, Even and Odd are unknown words.
   expect((await fixture.query(counts)).data.resources[0].counts).toEqual([{ health: 'Unknown', objects: 700 }]);
 });

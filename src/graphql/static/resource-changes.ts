@@ -37,7 +37,7 @@ interface ResourceMessage {
   readonly changes: readonly ResourceChange[];
 }
 
-/** What a client knows of each resource, as text, by its id. */
+/** The state of each resource that a client has, as text, by its id. */
 type Known = ReadonlyMap<string, string>;
 
 type Selection = ReturnType<typeof resourceSelection>;
@@ -135,7 +135,7 @@ function* snapshot(changes: readonly ResourceChange[]): Generator<ResourceMessag
   yield { phase: 'SYNCED', reset: changes.length === 0, changes: [] };
 }
 
-/** What differs from the known states; all resources without any. Null if nothing does. */
+/** The resources that differ from the known states; all resources without any. Null if nothing does. */
 function read(
   operation: Operation,
   { isWanted }: Selection,

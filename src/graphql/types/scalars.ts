@@ -37,7 +37,7 @@ interface ScalarOptions {
   /** JavaScript types of accepted input values. */
   readonly accepts: readonly ('string' | 'number' | 'boolean' | 'object')[];
   readonly output?: (value: unknown) => unknown;
-  /** What to write instead of a value that is not accepted; null where that is not known. */
+  /** The text to write instead of a value that is not accepted; null where that is not known. */
   readonly instead?: (value: unknown) => string | null;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The fields of mutations. Each says what its arguments ask for. So the subscription `writes` (write-stream.ts) carries out the same as
- * the mutation of that name, and a plan of one of both is a plan of the other.
+ * the mutation of that name. A plan of one of both is a plan of the other.
  */
 import type { GraphQLFieldConfig, GraphQLResolveInfo } from 'graphql';
 import type { Operation } from '../../operation/operation.ts';
@@ -12,7 +12,7 @@ import { facts } from '../selection/field-facts.ts';
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** What the arguments of a mutation ask for. @throws PortolanError BAD_USER_INPUT */
+/** The writes that the arguments of a mutation request. @throws PortolanError BAD_USER_INPUT */
 type WantedOf = (
   args: Arguments,
   operation: Operation<Generation>,

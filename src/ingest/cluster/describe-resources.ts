@@ -27,7 +27,7 @@ export interface Problem {
   readonly kinds: readonly string[];
 }
 
-/** What is kept of a definition. */
+/** The kept parts of a definition. */
 type KnownCrd = Omit<Crd, 'name' | 'value'>;
 
 export interface Descriptions {

@@ -30,8 +30,8 @@ export interface ReflectorSettings {
   /** Milliseconds of silence after which a watch with regular bookmarks counts as dead. */
   readonly idleMs: number;
   /**
-   * Milliseconds of silence after which the rows of such a watch count as possibly outdated. Servers send a bookmark each minute,
-   * rarely after two.
+   * Milliseconds of silence after which the rows of a watch with bookmarks count as possibly outdated. Servers send a bookmark
+   * each minute, rarely after two.
    */
   readonly quietMs: number;
   /** Milliseconds of silence in a list. */

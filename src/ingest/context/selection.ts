@@ -1,5 +1,5 @@
 /**
- * Selects the ingested resources by lists of names. A name is `plural`, `plural.group`, the kind, a short name or a category; `*` matches
+ * Selects the ingested resources by lists of names. A name is `plural`, `plural.group`, the kind, a short name or a category. `*` matches
  * any text of the first three, and case is ignored. A name selects every resource that has it.
  */
 import { servedSets } from '../../catalog/names/reserved-names.ts';

@@ -24,7 +24,7 @@ export function isMistake({ name }: UnmatchedName): boolean {
   return !/[.*]/.test(name);
 }
 
-/** What the mistakes are, as one sentence. */
+/** The mistakes as one sentence. */
 export function mistakeMessage(mistakes: readonly UnmatchedName[]): string {
   const names = mistakes.map(({ name, similar }) =>
     similar === null ? JSON.stringify(name) : `${JSON.stringify(name)} (did you mean ${similar}?)`,

@@ -52,7 +52,7 @@ interface Collection {
   readonly key: string;
   readonly handle: ResourceHandle;
   readonly derive: Derive;
-  /** What its columns lead to; null if none does. */
+  /** The objects to which its columns lead; null if none does. */
   readonly related: RelatedObjects | null;
 }
 
@@ -211,7 +211,7 @@ export class AbstractKinds {
     this.#isIdle = this.#kinds.length === 0;
   }
 
-  /** What the first collection of the kind says of members without any. The kind of an object has them at the object. */
+  /** The message about members without a collection, for the first collection of the kind. The kind of an object has them at the object. */
   #unservedOf(kind: AbstractKind, handles: readonly ResourceHandle[]): readonly string[] {
     return kind.cluster === undefined && this.#context.membersKnown() ? unservedMembers(kind, handles) : [];
   }

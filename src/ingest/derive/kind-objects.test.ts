@@ -30,7 +30,7 @@ interface Started {
   readonly objects: KindObjects;
   /** The lists of each declaration. */
   readonly declared: string[];
-  /** Lets time pass. What begins before or after it ends. */
+  /** Lets time pass. Waits before and after until all begun work has ended. */
   readonly pass: (ms: number) => Promise<void>;
 }
 
@@ -109,7 +109,7 @@ test('one edit is taken after half a second; other kinds and an edit of nothing 
 test('objects that come while the kinds of clusters are still coming are taken after them', async () => {
   let known = false;
   const { fixture, objects, declared, pass } = await started(['*'], [], () => known);
-  // What an earlier process has stored is there at once.
+  // The objects that an earlier process has stored are there at once.
   expect(declared).toEqual(['apps']);
   fixture.apply(key, 'ADDED', stored('b', { ...apps, name: 'others' }));
   await pass(10_000);

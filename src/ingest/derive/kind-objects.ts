@@ -61,7 +61,7 @@ export class KindObjects {
   #ofFile: readonly AbstractKind[] = [];
   #declared = '';
   #declaredAt = Number.NEGATIVE_INFINITY;
-  /** What each object says, by its uid and version. */
+  /** The declarations of each object, by its uid and version. */
   #read = new Map<string, ReadAbstractKinds>();
   /** Diagnostics by cluster. */
   #messages: ReadonlyMap<string, readonly string[]> = new Map();

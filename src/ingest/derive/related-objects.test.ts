@@ -1,4 +1,4 @@
-/** What leads to a changed object is looked for only if a column shows the change. */
+/** The objects that lead to a changed object are searched only if a column shows the change. */
 import { expect, test } from 'vitest';
 import { parsePath } from '../../catalog/tree/path.ts';
 import type { MemberReads, NamedTarget } from '../../store/types/member-reads.ts';

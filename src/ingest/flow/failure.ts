@@ -58,7 +58,7 @@ export class StoreFailure extends Error {
   }
 }
 
-/** What a caller may see of an error of the store: no path of a file. */
+/** The part of an error of the store that a caller may see: no path of a file. */
 function shownOf(cause: unknown): string {
   if (cause instanceof StoreFault) return cause.shown;
   const { code, path } = cause as NodeJS.ErrnoException;

@@ -243,7 +243,7 @@ export class Recovery {
   }
 }
 
-/** True for what people or the objects change, not the recovery of a server. Such a request is repeated seldom. */
+/** True for what people or the objects change, not the recovery of a server. The request is then repeated seldom. */
 function isLasting({ reason, status }: Failure): boolean {
   return status === 403 || reason === lineTooLong || reason === itemTooLong;
 }

@@ -44,7 +44,7 @@ test('F2: a clean end is followed by a watch at once, without a list', async () 
 test('F3: watches that end at once are not opened again and again', async () => {
   const bench = reflectorBench();
   const reflector = await watching(bench);
-  // The version is in the middle of a lost history: the server ends each watch from it, without 410. Only a list shows what is there.
+  // The version is within a lost history: the server ends each watch from it, without 410. Only a list shows what is there.
   const ended = Array.from({ length: 100 }, () => whole());
   bench.client.answer(whole(), whole(), whole(listText(20, [a])), ...ended);
   bench.client.body.end();

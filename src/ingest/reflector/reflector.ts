@@ -100,7 +100,10 @@ export class Reflector {
     return this.#status.error;
   }
 
-  /** True if it is parked, hangs, is polled for want of its watch, or has failed several times in a row. Callers should not wait for its sync. */
+  /**
+   * True if it is parked or hangs. True too if it is polled for want of its watch, or has failed several times in a row. Callers should not
+   * wait for its sync.
+   */
   get failing(): boolean {
     const { persistent, trust } = this.#recovery;
     return this.error !== null && (this.phase === 'PARKED' || persistent || this.#hung || trust.fault !== null);

@@ -209,7 +209,7 @@ export class IngestHost {
       const isSame = redacted === described && JSON.stringify(described.health ?? []) === JSON.stringify(health);
       if (!isSame) writer.declare(configured, handle.namespace);
     }
-    // What was derived from a path that is redacted now goes too.
+    // Values that were derived from a path that is redacted now go too.
     for (const { described, handle } of states) {
       if (!isAbstract(described)) continue;
       const { cluster, ...part } = splitMemberCluster(handle.cluster);
@@ -363,7 +363,7 @@ export class IngestHost {
 
   /**
    * Looks for names of --kinds that no cluster serves. During the start, a mistake ends ingest. A gateway that has been serving for some
-   * time only warns: another cluster was read late, and the clusters that it serves must not be harmed.
+   * time only warns. Another cluster was read late, and the clusters that it serves must not be harmed.
    */
   #checkKinds({ clusters }: IngestProgress): void {
     const unmatched = unmatchedEverywhere(clusters);

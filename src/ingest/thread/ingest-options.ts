@@ -41,7 +41,7 @@ export interface IngestOptions extends Selection {
   readonly promote?: readonly string[];
   /** `resource=path`: paths whose values are never stored. */
   readonly redact?: readonly string[];
-  /** The declared health rules, those that are asked first in front; absent: none. */
+  /** The declared health rules, in the order in which they are tried; absent: none. */
   readonly healthRules?: readonly HealthDocument[];
   /** The abstract kinds; absent: none. */
   readonly abstractKinds?: AbstractKindsDocument;

@@ -30,7 +30,7 @@ const open = async (cluster: ClusterOptions): Promise<Connection> =>
   (await import('../../kube/client/connection.ts')).connect(cluster);
 
 const log = createLogger(options.logLevel ?? 'warn').child({ thread: 'ingest' });
-/** Between two attempts to make a file anew. Listing everything again costs less than answers that nobody gets. */
+/** Between two attempts to make a file anew. Listing everything again costs less than queries without answers. */
 const rebuildBounds: BackoffBounds = { firstMs: 200, capMs: 5000, resetMs: 60_000 };
 const rebuilds = new Backoff(systemClock, Math.random, rebuildBounds);
 let running: { readonly host: IngestHost; readonly writer: StoreWriter } | null = null;

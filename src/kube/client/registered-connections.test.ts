@@ -5,7 +5,7 @@ import { must } from '../../base/must.ts';
 import { RegisteredConnections } from './registered-connections.ts';
 import { RestClient } from './rest-client.ts';
 
-/** A server that answers each request when it is told to. */
+/** A server that answers each request when the test lets it. */
 async function heldServer(): Promise<{ readonly url: string; readonly asked: Promise<void>; release(): void }> {
   const asked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();

@@ -2,8 +2,8 @@
  * The REST verbs of an API server: JSON in both directions, and streams.
  *
  * Owns: the validation of answers. Each of these is an ApiError: a status that is not a success, HTML instead of JSON, a
- * compressed body, and a truncated body.
- * Never: retries (the caller decides what is safe to repeat), and never reads a stream ahead of its consumer.
+ * compressed or truncated body. Never: retries (the caller decides what is safe to repeat), and never reads a stream ahead of its
+ * consumer.
  *
  * An aborted request rejects with the signal's reason, so a caller can distinguish its own abort from a failure.
  */

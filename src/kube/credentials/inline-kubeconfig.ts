@@ -10,7 +10,7 @@ import { kubeconfigText } from './kubeconfig-text.ts';
 /** Plain data, so that another thread can receive it. */
 export interface InlineKubeconfig {
   readonly text: string;
-  /** Where it came from, for messages: `the Secret portolan/east`. */
+  /** Its source, for messages: `the Secret portolan/east`. */
   readonly source: string;
 }
 

@@ -14,7 +14,7 @@ import type { ClusterOptions } from '../client/connection.ts';
 import { readInline } from '../credentials/inline-kubeconfig.ts';
 import { readClusterConfig } from '../credentials/kubeconfig.ts';
 
-/** What is read of a Secret. */
+/** The parts of a Secret that are read. */
 export interface ClusterSecret {
   readonly metadata: { readonly namespace: string; readonly name: string };
   /** Values in Base64. */

@@ -43,7 +43,7 @@ export class ClusterSecrets {
   #clusters: ReadonlyMap<string, RegisteredCluster> = new Map();
   /** Names of Secrets whose cluster comes at the next list. */
   #waiting: ReadonlySet<string> = new Set();
-  /** What is wrong with a Secret, by its name; each is logged once. */
+  /** The fault of a Secret, by its name; each is logged once. */
   #problems: ReadonlyMap<string, string> = new Map();
   #failure: string | null = null;
   #isKnown = false;
@@ -118,7 +118,7 @@ export class ClusterSecrets {
             `The name ${cluster.name} is taken by another cluster; give this one another \`name\`.`,
           );
         names.add(cluster.name);
-        // Nothing of the former API server may be shown as the new one's.
+        // Data of the former API server may not be shown as the new one's.
         if ((servers.get(cluster.name) ?? cluster.serverId) === cluster.serverId) clusters.set(name, cluster);
         else waiting.add(name);
       } catch (error) {
@@ -135,7 +135,7 @@ export class ClusterSecrets {
     }
     this.#problems = problems;
     this.#waiting = waiting;
-    // The first list is told in any case: it may lack clusters that the store has.
+    // The first list is reported in any case: it may lack clusters that the store has.
     const isSame = this.#isKnown && JSON.stringify([...clusters]) === JSON.stringify([...this.#clusters]);
     this.#isKnown = true;
     this.#clusters = clusters;

@@ -19,7 +19,7 @@ export function apiServicePath(name: string): string {
   return `/apis/apiregistration.k8s.io/v1/apiservices/${name}`;
 }
 
-/** What to look at if the server behind an APIService may be ill. Has no full stop. */
+/** The command to run if the server behind an APIService may be ill. Has no full stop. */
 export function lookAt(apiService: string): string {
   return `look at kubectl get apiservice ${apiService}`;
 }

@@ -1,4 +1,4 @@
-/** Builds the URL paths of resources; no other module does. */
+/** Builds the URL paths of resources; this module alone does it. */
 import { PortolanError } from '../../base/errors.ts';
 
 /**

@@ -2,8 +2,8 @@
  * The connections to one API server through its current transport. A changed transport (for example another certificate) gets a
  * new dispatcher. The old dispatcher ends with its last stream.
  *
- * Never: shares a socket or a TLS session with another pool. undici keeps TLS sessions for each dispatcher, so a session with a
- * client certificate is resumed only in its own pool.
+ * Never: shares a socket or a TLS session with another pool. The library undici keeps TLS sessions for each dispatcher. So a
+ * session with a client certificate is resumed only in its own pool.
  */
 import type { Dispatcher } from 'undici';
 import { createDispatcher, type Transport } from './dispatcher.ts';

@@ -1,5 +1,5 @@
 /**
- * What a stretch of the change log means for the live lists of one cohort. Made once, for all of them.
+ * The meaning of a stretch of the change log for the live lists of one cohort. Made once, for all of them.
  *
  *   changes of the kind after `from` up to `upTo` -> cohortBatch -> gap, or messages without the position of a client
  *                                                                -> CohortMessage.live(count) -> one LiveMessage for equal counts
@@ -22,7 +22,7 @@ export interface LiveMessage {
   readonly changes: readonly LiveChange[];
 }
 
-/** What the live lists of a cohort show. */
+/** The rows that the live lists of a cohort show. */
 export interface CohortRows {
   /** resourceKey of the kind. */
   readonly key: string;

@@ -166,7 +166,7 @@ function ofApp(app: string): Filter {
   return { kind: 'labels', requirements: [{ key: 'app', operator: 'In', values: [app] }] };
 }
 
-/** What clients hold of each object in the end, or why they must drop it. Objects that no message names are not in it. */
+/** The state of each object at clients in the end, or why they must drop it. Objects that no message names are not in it. */
 function outcome(batch: CohortBatch): unknown {
   if (batch.kind === 'gap') return 'gap';
   const held = new Map<string, unknown>();

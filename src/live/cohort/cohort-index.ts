@@ -105,8 +105,8 @@ export class CohortIndex<C extends { readonly rows: CohortRows }> {
   }
 
   /**
-   * The cohorts that some of the changes may concern. Each comes with changes of some objects: those that may match before or after one of
-   * the changes. It gets all changes of these objects.
+   * The cohorts that some of the changes may concern. Each comes with changes of some objects: the objects that may match before or after
+   * one of the changes. It gets all changes of these objects.
    */
   find(changes: readonly FeedChange[]): ReadonlyMap<C, readonly FeedChange[]> {
     const [first] = this.#cohorts;
@@ -167,7 +167,7 @@ const byNamespace: Place = {
   read: ({ namespace }) => namespace?.toWellFormed() ?? null,
 };
 
-/** What every match must have. Null if nothing is known. */
+/** The requirements for every match. Null if nothing is known. */
 function requiredBy({ filter, scope, health }: CohortRows): Required | null {
   const parts = requirements(filter, health);
   const visible = namespacesOf(scope);

@@ -27,7 +27,7 @@ interface Woken {
 /** Live lists whose messages give the same bytes. They are asked once for all that wait at the same place. */
 export interface PushGroup {
   /**
-   * What is sent for a message; null if the live lists must look at it themselves. It must be made without waiting.
+   * The data to send for a message; null if the live lists must look at it themselves. It must be made without waiting.
    * @param message with the number of matches after it
    */
   prepare(message: LiveMessage, upTo: number): unknown;
@@ -181,7 +181,7 @@ export class Cohorts {
     if (index.cohorts.size === 0) this.#indexes.delete(cohort.kindId);
   }
 
-  /** What the stretch means for the cohort. Its changes may be those alone that may concern the cohort. */
+  /** The meaning of the stretch for the cohort. Its changes may be those alone that may concern the cohort. */
   batch(cohort: Cohort, { epoch, from, changes, upTo }: Stretch): CohortBatch {
     const key = `${epoch} ${from} ${upTo} ${cohort.id}`;
     const known = this.#batches.get(key);

@@ -41,7 +41,7 @@ interface FeedPlace extends FeedPosition {
   readonly count: number | null;
 }
 
-/** What a subscriber does next. */
+/** The next step of a subscriber. */
 interface FeedStep {
   readonly batch: CohortBatch;
   /** Its place before the batch. Messages that were pushed have moved it. */
@@ -193,8 +193,8 @@ export class ChangeFeed {
   }
 
   /**
-   * What the changes after `place` mean for a cohort. The subscriber must have joined it. Waits while they mean nothing, until the signal
-   * aborts, the feed closes or `interruptions` is no longer `seen`; then it returns no messages.
+   * The meaning of the changes after `place` for a cohort. The subscriber must have joined it. Waits while they mean nothing. It returns no
+   * messages if the signal aborts, the feed closes or `interruptions` is no longer `seen`.
    * @param pushing gets messages while the subscriber waits
    * @throws what the reader throws.
    */

@@ -46,7 +46,7 @@ export interface FeedReads {
   readonly bodies: number;
 }
 
-/** What was read for one window. */
+/** The changes that were read for one window. */
 interface ReadWindow {
   readonly window: ChangeWindow;
   /** The log was cut after the window's end, or is of another epoch. */
@@ -56,7 +56,7 @@ interface ReadWindow {
   readonly end: number;
 }
 
-/** What was read for several windows, in one snapshot. */
+/** The changes that were read for several windows, in one snapshot. */
 export interface WindowsRead {
   /** The revision of the snapshot. */
   readonly revision: number;

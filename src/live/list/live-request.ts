@@ -69,7 +69,7 @@ export interface LivePushing {
 export interface LiveGroup {
   /** As `check` of the request, for all lists of the group. */
   check(): void;
-  /** What is sent for a message; null if the generators must yield it. */
+  /** The data to send for a message; null if the generators must yield it. */
   prepare(message: LiveMessage): unknown;
 }
 

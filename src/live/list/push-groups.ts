@@ -1,10 +1,10 @@
-/** What is pushed to live lists while they wait. Lists of one caller with equal results share it. */
+/** The messages that are pushed to live lists while they wait. Lists of one caller with equal results share it. */
 import { isSameScope, scopeText } from '../../access/scope.ts';
 import type { PushGroup, Pushing } from '../cohort/cohorts.ts';
 import type { Run } from './list-run.ts';
 import type { LiveGroup, LivePosition } from './live-request.ts';
 
-/** What is pushed for a list of this caller, by the group of its results and the rows that are visible. */
+/** The push group for a list of this caller, by the group of its results and the visible rows. */
 const groups = new WeakMap<LiveGroup, Map<string, PushGroup>>();
 /** A caller's rights seldom change while lists of the same group wait. */
 const mostOfGroup = 10;

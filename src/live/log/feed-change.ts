@@ -15,7 +15,7 @@ import type { LoggedChange, LoggedEntry } from '../../store/types/change.ts';
 /** The size of a change without its bodies, in bytes. */
 const overhead = 200;
 
-/** What was parsed of a body. */
+/** The parsed parts of a body. */
 class ParsedBody {
   #whole: { readonly value: unknown } | null = null;
   readonly #parts: Record<string, unknown> = Object.create(null);

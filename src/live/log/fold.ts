@@ -93,7 +93,7 @@ export function fold(
 
   for (const change of changes) {
     const { logged } = change;
-    // What becomes of an object that is hidden now divides no message.
+    // Changes of an object that is hidden now divide no message.
     const isSeen = isVisible(wanted.scope, logged);
     if (!isSeen && (wanted.before === undefined || !isVisible(wanted.before, logged))) continue;
     const id = `${logged.cluster}\n${logged.namespace ?? ''}\n${logged.name}`;

@@ -25,7 +25,7 @@ import { liveObjects } from './live-objects.ts';
 
 const gears = 'gears.example.com';
 const parts = 'parts.example.com';
-/** A kind that changes like the others, and that nobody follows. */
+/** A kind that changes like the others, and that no subscription follows. */
 const noise = 'noises.example.com';
 const kinds = [things, gears, parts, noise];
 const clusters = ['east', 'west'];

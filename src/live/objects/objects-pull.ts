@@ -35,7 +35,7 @@ export interface LiveObjectsRequest extends Omit<LiveRequest, 'kind' | 'clusters
   readonly kinds: readonly FollowedKind[];
 }
 
-/** What the client sees of the kinds. */
+/** The part of the kinds that the client sees. */
 export interface VisibleKinds {
   /** The rows that the caller may see, by resourceKey. */
   readonly visible: ReadonlyMap<string, Scope>;
@@ -182,7 +182,7 @@ function foldKinds(
   }
 }
 
-/** What kinds that join, and kinds whose rights changed, add and remove at the revision of the lease. */
+/** The additions and removals of kinds that join, and of kinds whose rights changed, at the revision of the lease. */
 async function othersNow(
   lease: Lease,
   request: LiveObjectsRequest,

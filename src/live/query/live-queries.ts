@@ -24,7 +24,7 @@ interface LiveQueriesOptions {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** What a cohort is of. */
+/** The identity of a cohort. */
 interface CohortOf {
   /** Of the document, its variables and the generation. */
   readonly key: string;
@@ -46,7 +46,7 @@ export class LiveQueries {
   readonly #parts: CohortParts;
   readonly #cohorts = new Map<string, QueryCohort<unknown>>();
   readonly #byKind = new Map<number, Set<Touched>>();
-  /** Those that depend on every kind. */
+  /** Cohorts that depend on every kind. */
   readonly #ofAny = new Set<Touched>();
   readonly #kinds = new Map<Touched, KindState['kinds']>();
   #members = 0;

@@ -14,7 +14,7 @@ export interface WatchedList {
 /** @typeParam R the result. */
 export interface LiveRun<R> {
   readonly result: R;
-  /** Of what subscribers see of the result. A run with the same digest as the last one is not sent. */
+  /** The digest of the parts of the result that subscribers see. A run with the same digest as the last one is not sent. */
   readonly digest: string;
   /**
    * The kinds that the result depends on, in the snapshot of the run. Null for a result that may change without them: one with a relative

@@ -15,7 +15,7 @@
  * Invariants:
  *   - One run at a time.
  *   - A change after the snapshot of the newest run leads to another run, unless it is proved that it does not concern the result.
- *   - A run in other scopes than those of the cohort is given to nobody.
+ *   - A run in other scopes than those of the cohort goes to no member.
  *
  * Example, throttle 500: a run at 0 takes 2 ms. Changes at 100 and 200 lead to one run at 500. A change at 2,000 leads to a run at once.
  */
@@ -29,7 +29,7 @@ const mostPassing = 3;
 const restAfterPassing = 1000;
 /** Runs of a query take at most this share of the time: one part of so many. */
 const restPerRun = 20;
-/** The most milliseconds of such a rest: on a busy machine a run may take seconds, and a page must not be outdated for minutes. */
+/** The most milliseconds of this rest: on a busy machine a run may take seconds, and a page must not be outdated for minutes. */
 const mostRest = 30_000;
 /**
  * A run keeps its permit for so many times its duration after its end. So operations find readers and processor time. The pause does
@@ -44,8 +44,8 @@ const over = new Error('the wait is over');
 /** The changes of objects that match a filter before or after. */
 interface WatchedChanges {
   /**
-   * Waits for such a change after a revision, until the signal aborts. Null for one, and if that is not known. Otherwise the revision up to
-   * which there is none.
+   * Waits for a change of this kind after a revision, until the signal aborts. Null for one, and if that is not known. Otherwise the
+   * revision up to which there is none.
    */
   passed(place: { readonly epoch: string; readonly sequence: number }, signal: AbortSignal): Promise<number | null>;
   leave(): void;
@@ -56,7 +56,7 @@ export interface ChangeSource {
   watch(kindId: number, key: string, filter: Filter): WatchedChanges;
 }
 
-/** What a cohort needs of the gateway. */
+/** The parts of the gateway that a cohort needs. */
 export interface CohortParts {
   readonly changes: ChangeSource;
   /** Bounds the runs of all cohorts. */
@@ -72,7 +72,7 @@ export interface CohortParts {
   readonly ran: () => void;
 }
 
-/** What learns of changes. */
+/** An object that learns of changes. */
 export interface Touched {
   /** A commit that may concern it. @param epoch null if it is not known */
   touch(epoch: string | null, revision: number): void;
@@ -163,7 +163,7 @@ export class QueryCohort<R> implements Touched {
     if (run.scopesId !== this.scopesId) return;
     const known = this.#newest?.state ?? null;
     if (this.#newest !== null && !(known !== null && run.state !== null && isNewer(run.state, known))) return;
-    // The member has no other result. How long a read took before it was cut says nothing about the next one.
+    // The member has only this result. How long a read took before it was cut says nothing about the next one.
     const taken = run.isPassing ? { ...run, milliseconds: 0, rest: restAfterPassing } : run;
     this.#began = this.#parts.monotonic() - taken.milliseconds;
     this.#take(taken);
@@ -277,7 +277,7 @@ export class QueryCohort<R> implements Touched {
         ran();
         run = await first.member.run();
       } catch (error) {
-        // The member that ran it is told. The next one that waits tries again.
+        // The member that ran it gets the error. The next one that waits tries again.
         this.#isTouched = true;
         return first.fail(error);
       }

@@ -1,5 +1,5 @@
 /**
- * Waits that stand side by side. A wait that did not end stays, so that a loop over many waits begins only those that ended.
+ * Waits that stand side by side. A wait that did not end stays. So a loop over many waits begins only the ended ones again.
  *
  *   begin(a), begin(b), begin(c) -> any -> b ended -> begin(b) -> any …
  */

@@ -32,7 +32,7 @@ const mostChanges = 1000;
 /** Objects of each scope that are compared. */
 const mostCompared = 20_000;
 
-/** What the client follows. */
+/** The list that the client follows. */
 interface Followed {
   readonly kind: PlannedKind;
   readonly filter: Filter;
@@ -40,7 +40,7 @@ interface Followed {
   readonly shown?: ShownParts | undefined;
 }
 
-/** What one message must bring. Every client with this position, filter and scopes gets the same objects. */
+/** The changes that one message must bring. Every client with this position, filter and scopes gets the same objects. */
 interface ScopeMove {
   readonly revision: number;
   readonly changes: readonly LiveChange[];

@@ -9,8 +9,8 @@
  *
  * Few snapshots are read at a time, so that other operations find a free reader.
  *
- * Clients that do not read hold their snapshots. If those that are sent have more than `mostHeld` objects together, the oldest are let go,
- * and their lists begin newer ones. So slow clients wait longer, and new ones are not kept waiting by them.
+ * Clients that do not read hold their snapshots. If the snapshots that are sent have more than `mostHeld` objects together, the oldest are
+ * let go, and their lists begin newer ones. So slow clients wait longer, and new ones are not kept waiting by them.
  */
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import { Semaphore } from '../../base/concurrency/semaphore.ts';

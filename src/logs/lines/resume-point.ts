@@ -21,14 +21,14 @@ export class ResumePoint {
   instance: number | null = null;
   /** That of the latest line. */
   instanceOfLatest: number | null = null;
-  /** The one that the status had when the log told of a later one; null when the status has it too. */
+  /** The instance of the status when the log showed a later one; null when the status has it too. */
   lateInstance: number | null = null;
   #latest = '';
   /** The beginning of the keys of the latest second. */
   #second = '';
   /** Lines of the latest second. */
   #count = 0;
-  /** Began in the middle of the latest second. */
+  /** Began within the latest second, not at its start. */
   #isPartial = false;
   #isFresh = true;
   /** Earlier lines of the latest second were delivered, and are not counted; empty for none. */
@@ -59,7 +59,7 @@ export class ResumePoint {
   }
 
   /**
-   * The next request is for lines of which only later ones were not delivered: those of the next instance of the container, or those since any
+   * The next request is for lines of which only later ones were not delivered. They are of the next instance of the container, or since any
    * time before the last line.
    */
   onlyLater(): void {

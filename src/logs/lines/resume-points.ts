@@ -1,17 +1,17 @@
-/** Where the logs of one subscription stand: those that are read, and those that were and may come back. */
+/** The positions in the logs of one subscription: in logs that are read, and in former ones that may come back. */
 import { ResumePoint } from './resume-point.ts';
 
 /** Logs that are not read and may come back. */
 const mostLeft = 2000;
 
-/** What is read now. */
+/** The logs that are read now. */
 interface Read {
   readonly size: number;
   has(key: string): boolean;
 }
 
 export class ResumePoints {
-  /** Those that were left last are the last ones, besides those that are read. */
+  /** The logs that were left last are at the end, besides the logs that are read. */
   readonly #points = new Map<string, ResumePoint>();
 
   get size(): number {
@@ -25,7 +25,7 @@ export class ResumePoints {
     return point;
   }
 
-  /** A log is not read any more. Beyond the bound, those that were left first are forgotten. */
+  /** A log is not read any more. Beyond the bound, the logs that were left first are forgotten. */
   left(key: string, read: Read): void {
     const point = this.of(key);
     this.#points.delete(key);

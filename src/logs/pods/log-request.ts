@@ -1,4 +1,4 @@
-/** What a caller wants to see of logs, as data. */
+/** A caller's request for logs, as data. */
 import { PortolanError } from '../../base/errors.ts';
 import { parseDuration } from '../../catalog/values/duration.ts';
 import { parseTime } from '../../catalog/values/time.ts';

@@ -40,7 +40,7 @@ export function containersOf(body: unknown, wanted: readonly string[] | null): r
   });
 }
 
-/** Has the Pod ended for good? */
+/** Has the Pod ended, so that no container starts again? */
 export function isOver(body: unknown): boolean {
   const phase = recordOf(recordOf(body)?.['status'])?.['phase'];
   return phase === 'Succeeded' || phase === 'Failed';

@@ -1,9 +1,9 @@
 /**
- * The Pods whose logs a subscription shows: named ones, those that a query finds, and all that these objects own.
+ * The Pods whose logs a subscription shows: named ones, results of a query, and all Pods that these objects own.
  *
  *   Deployment web -> ReplicaSet web-1 -> Pods web-1-a, web-1-b
  *
- * Owned Pods are those that the caller may list, as in every list.
+ * Only owned Pods that the caller may list count, as in every list.
  */
 import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';

@@ -10,11 +10,11 @@
  *                                                          GET …?previous from the last line has that line -> RESTARTED
  *     401, 403                                          -> REFUSED, and no further request before `retry`
  *
- * An API server whose kubelet goes away ends the body as if the log were complete, perhaps inside a line. So the beginning of a line waits: the
- * next answer has the whole line, or the container has ended, and its last line has no end.
+ * An API server whose kubelet goes away ends the body as if the log were complete, perhaps inside a line. So the beginning of a line waits.
+ * Either the next answer has the whole line, or the container has ended and its last line has no end.
  *
- * Owns: at most one request at a time, and besides, while the answer of one that was sent again waits, one with `previous`. Never: another
- * identity than the caller's, or the order of lines of one log.
+ * Owns: at most one request at a time. While the answer of a request that was sent again waits, it owns one with `previous` too. Never:
+ * another identity than the caller's, or the order of lines of one log.
  */
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -71,16 +71,16 @@ export class ContainerLog {
   readonly #parts: ContainerLogParts;
   readonly #stop = new AbortController();
   #state: ContainerState;
-  /** Is the Pod's end for good? No further instance comes then. */
+  /** Is the Pod's end final? No further instance comes then. */
   #isPodOver = false;
   #changed = Promise.withResolvers<void>();
   /** The log of the instance that is read is complete. */
   #isDone = false;
-  /** The beginning of a line at the end of an answer, with the key of its time; the key is empty for a part of a time. */
+  /** The beginning of a line at the end of an answer, with the key of its time. The key is empty for a part of a time. */
   #cut: { readonly key: string; readonly reader: LineReader } | null = null;
   /** Did the last answer end although the status does not say that its instance has? */
   #hasEndedEarly = false;
-  /** May the answer that is read be the log of the next instance? Then the status tells of it. Otherwise a line did. */
+  /** May the answer that is read be the log of the next instance? Then the status shows it. Otherwise a line did. */
   #mayBeNext = false;
   /** Is the next request one more for a log that was asked for before? */
   #isAgain: boolean;
@@ -212,8 +212,8 @@ export class ContainerLog {
   }
 
   /**
-   * What the caller asks of the first request. If it is sent again, it asks for the lines since then too. The time between is in seconds of
-   * this clock, because the kubelet compares times with its own one. The kubelet counts back from when the request has come.
+   * The caller's arguments for the first request. If it is sent again, it asks for the lines since then too. The time between is in seconds
+   * of this clock, because the kubelet compares times with its own one. The kubelet counts back from when the request has come.
    */
   #asked(): Readonly<Record<string, string | number>> {
     const { options, point, isWhole, monotonic } = this.#parts;
@@ -355,7 +355,7 @@ export class ContainerLog {
 
   /**
    * Another request is answered with the log of the next instance if the container has started again, whatever the status says. Then the
-   * lines of the former one that were not read come first. They are asked for when the answer is there, so no instance is between.
+   * lines of the former one that were not read come first. They are requested when the answer is there, so no instance is between.
    * @param answer is destroyed if it cannot be read
    */
   async #readMissed(answer: Readable): Promise<void> {

@@ -5,14 +5,15 @@
  *
  * Invariants:
  *   - The lines of one container leave in the order of its log.
- *   - A line waits for containers that have no line yet at most `windowMs` after it came, and `openingMs` for requests whose first byte has
- *     not come. So a line of another container that comes later than that may be out of order. With `isExact`, it waits as long as it takes.
+ *   - A line waits at most `windowMs` for containers that have no line yet. It waits at most `openingMs` for requests whose first byte has
+ *     not come. So a line of another container that comes later than that may be out of order. With `isExact`, it waits as long as it
+ *     takes.
  *   - Together the queues hold `mostWeight`, and one piece of each container more (body-reader.ts). A container beyond it is paused, and its
  *     API server waits: back-pressure loses nothing. A container without a line is never paused, because the merge may wait for it.
  *   - While the subscriptions of the caller together hold too much (`held`), each container with a line is paused. So one that is read goes on,
  *     piece by piece, beside others that are not.
- *   - A subscriber who takes nothing for `patienceMs` loses the older half of each full queue, and of others while all together are full. It
- *     is told how many. What other subscriptions of the caller hold costs it no line.
+ *   - A subscriber who takes nothing for `patienceMs` loses the older half of each full queue, and of others while all together are full.
+ *     It learns how many. The held lines of the caller's other subscriptions cost it no line.
  */
 import type { HeldBytes } from '../../operation/operation-source.ts';
 import { LineQueue, type Pausable } from './line-queue.ts';
@@ -294,7 +295,7 @@ export class LogMerge {
   }
 }
 
-/** What a paused queue may hold when it goes on. */
+/** The weight that a paused queue may hold when it goes on. */
 function resumeWeight(mostWeight: number): number {
   return (mostWeight * shareOfOne) / 2;
 }

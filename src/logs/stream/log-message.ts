@@ -1,4 +1,4 @@
-/** What a subscriber of logs gets, as data. */
+/** The messages of a subscriber of logs, as data. */
 
 /** The container that a line or a notice is of. */
 export interface LogPlace {

@@ -14,7 +14,7 @@ export interface Missing {
   readonly key: string;
 }
 
-/** What an answer lacks. */
+/** The missing parts of an answer. */
 export interface Lacks {
   readonly missing: readonly Missing[];
   /** The resources that ingest cannot bring up to date now. */

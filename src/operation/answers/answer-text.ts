@@ -6,7 +6,8 @@
  *                            extensions                                              JSON of the member
  *   head -----------------------------------------------------------]                everything before the revision
  *
- * An answer that has more to say after its revision, such as a warning, is a partial one and has no head. Neither has one with errors.
+ * An answer that has more to say after its revision, such as a warning, is a partial one and has no head. An answer with errors has
+ * none either.
  */
 
 export interface AnswerTexts {
@@ -42,7 +43,7 @@ export function answerHead({ data, extensions }: AnswerTexts): string | null {
   return `${begin}${data}${between}${extensions.slice(0, extensions.lastIndexOf(revisionMark))}`;
 }
 
-/** What follows the head at this revision. */
+/** The text after the head at this revision. */
 export function answerEnd(revision: number): string {
   return `${revisionMark}${revision}}}}`;
 }

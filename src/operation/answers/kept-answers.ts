@@ -41,7 +41,7 @@ export interface MadeIn {
   readonly state: KindState;
   /** Version of the layouts of that snapshot. */
   readonly layoutVersion: number;
-  /** The answer shows its revision in the data: it is true at no other. */
+  /** The answer shows its revision in the data: it is true only at this revision. */
   readonly isOfRevision: boolean;
 }
 
@@ -189,7 +189,7 @@ export class KeptAnswers {
       return known;
     }
     this.#answers.delete(id);
-    // The kinds change faster than the question is asked: keeping its next answer would be in vain too.
+    // The kinds change faster than the question is asked: keeping its next answer would be useless too.
     if (!known.isUsed) this.#noted.delete(id);
     return null;
   }

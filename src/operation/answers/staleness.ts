@@ -28,7 +28,7 @@ const caughtUpMs = 1000;
 export class Staleness {
   readonly #clock: Pick<Clock, 'monotonic'>;
   #all: readonly Stale[] = nothing;
-  /** Those that ended a moment ago, and until when they count. */
+  /** States that ended a moment ago, and until when they count. */
   #ended: readonly { readonly stale: Stale; readonly until: number }[] = [];
   #text = '[]';
   #version = 0;
@@ -54,7 +54,7 @@ export class Staleness {
     this.#version += 1;
   }
 
-  /** Those that were read, and of which the caller may see something. @param isRead of a resourceKey */
+  /** The stale resources that were read, and of which the caller may see something. @param isRead of a resourceKey */
   of(isRead: (key: string) => boolean, scopes: Scopes | null): readonly Stale[] {
     if (this.#all.length + this.#ended.length === 0) return nothing;
     const now = this.#clock.monotonic();
@@ -64,7 +64,7 @@ export class Staleness {
     );
   }
 
-  /** The stored states, with what ingest says of those that are stale. */
+  /** The stored states, with ingest's facts about the stale ones. */
   shownIn(states: readonly ResourceProgress[]): readonly ResourceProgress[] {
     if (this.#all.length === 0) return states;
     const stale = new Map(this.#all.map((each) => [idOf(each), each]));
@@ -78,7 +78,7 @@ export class Staleness {
 
   /**
    * Since when any of the kinds is not ingested in the cluster, or waits after an error; null if none does. An open watch on a cluster that
-   * cannot be read does not count: rights end by this time, and one failed attempt must not end them.
+   * cannot be read does not count. Rights end by this time, and one failed attempt must not end them.
    */
   since(cluster: string, keys: readonly string[]): number | null {
     let oldest: number | null = null;

@@ -41,7 +41,9 @@ const worstCases = 20;
 export class OperationCost {
   /** Values that it may ask for and return. After a refusal by `ask`, the limit that `asked` exceeds. */
   allowed: number;
-  /** Values that the operation can return at most; null before it is computed. After a refusal by `ask`, those that exceed the limit. */
+  /**
+   * Values that the operation can return at most; null before it is computed. After a refusal by `ask`, the values that exceed the limit.
+   */
   asked: number | null = null;
   /** Values of the objects that its lists have returned. */
   spent = 0;

@@ -47,7 +47,7 @@ function isOfIdentity(path: Path, { namespace }: Identity): boolean {
   return path.text === 'metadata.namespace' && namespace !== null;
 }
 
-/** What the API server writes of the identity. */
+/** The part of the body that has the identity. */
 function bodyOf({ namespace, name }: Identity): unknown {
   return { metadata: namespace === null ? { name } : { name, namespace } };
 }

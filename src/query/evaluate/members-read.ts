@@ -1,4 +1,4 @@
-/** Which members of an object a filter reads. Live changes parse no other ones. */
+/** Which members of an object a filter reads. Live changes parse only these. */
 import type { Path } from '../../catalog/tree/path.ts';
 import type { Filter } from '../plan/filter.ts';
 

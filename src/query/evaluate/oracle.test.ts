@@ -357,7 +357,7 @@ async function walk(
   }
 }
 
-/** The page between two places of the list is the one that Relay's EdgesToReturn gives. */
+/** The page between two places of the list is the result of Relay's EdgesToReturn. */
 async function checkWindow(
   store: TestStore,
   plan: Omit<ListPlan, 'page'>,

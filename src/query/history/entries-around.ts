@@ -1,5 +1,5 @@
 /**
- * Where the change log has the states of objects around a time: for each object, its newest entry up to the time, and its first later one.
+ * Where the change log has the states of objects around a time. Each object has its newest entry up to the time, and its first later one.
  *
  *   time 10:05   entries of web at 10:01, 10:03, 10:09   ->   upTo: the entry of 10:03, later: the entry of 10:09
  *

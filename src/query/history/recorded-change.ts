@@ -16,9 +16,9 @@ const skewMs = 5000;
 
 /**
  * Who made a change: managers whose time is newer than before the change. A manager that was not among the newest and has their time is
- * newer too. A manager that changes the object twice in a second has the same time twice, and the second change names nobody. So do changes
- * that no manager records: a deletion mark, and a removal of fields. After the removal of all fields of the newest manager, an older
- * one is the newest.
+ * newer too. A manager that changes the object twice in a second has the same time twice, and the second change has no manager. So do
+ * changes that no manager records: a deletion mark, and a removal of fields. After the removal of all fields of the newest manager, an
+ * older one is the newest.
  * @param managers of the change
  * @param known those of the entry before it of the same object
  * @param at when the change was committed, in milliseconds since the epoch

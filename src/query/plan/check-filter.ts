@@ -58,7 +58,7 @@ interface Size {
   lists: number;
 }
 
-/** What is around a filter. */
+/** The surroundings of a filter. */
 interface Around {
   /** Conditions through relations. */
   readonly related: number;

@@ -39,7 +39,10 @@ export interface Hop {
   /** `forward`: the reference, the owner reference or the selector is in the objects of `from`; `reverse`: in those of `to`. */
   readonly direction: 'forward' | 'reverse';
   readonly way: RelationWay;
-  /** Is the relation to-many? A to-one relation shows the objects that the caller may get; a to-many one those that the caller may list. */
+  /**
+   * Is the relation to-many? A to-one relation shows the objects that the caller may get; a to-many relation shows the objects that the
+   * caller may list.
+   */
   readonly many: boolean;
 }
 

@@ -1,7 +1,7 @@
 /** CACHE_NOT_READY for what will be ready soon, with what an operation may wait for. */
 import { PortolanError } from '../../base/errors.ts';
 
-/** What a read waits for. */
+/** The kinds for which a read waits. */
 export interface Awaited {
   /** resourceKeys. */
   readonly keys: readonly string[];

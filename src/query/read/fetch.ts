@@ -51,7 +51,7 @@ interface KindRange {
   readonly cluster: string;
   /** Null for all. */
   readonly namespace: string | null;
-  /** Those that come after this one; null for all. */
+  /** Only objects after this one; null for all. */
   readonly after: { readonly namespace: string; readonly name: string } | null;
 }
 

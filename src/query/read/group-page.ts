@@ -31,7 +31,7 @@ export type GroupTerm = GroupValue & { readonly direction: 'ASC' | 'DESC' };
 export interface GroupCondition {
   readonly value: GroupValue;
   readonly operator: ValueOperator;
-  /** As an order key of the value: a count, a key of decimalKey for SUM and AVG, a key of the leaf for MIN and MAX. */
+  /** As an order key of the value: a count, a key of decimalKey (SUM, AVG) or a key of the leaf (MIN, MAX). */
   readonly key: OrderKey;
   /** Is the condition that the group does not satisfy it? Then it holds for groups without the value. */
   readonly negated: boolean;

@@ -1,4 +1,4 @@
-/** Kept counts are those that a scan finds, whatever changed meanwhile. Unchanged kinds are not scanned again. */
+/** Kept counts equal the counts of a scan, after any changes. Unchanged kinds are not scanned again. */
 
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';

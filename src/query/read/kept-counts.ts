@@ -25,7 +25,7 @@ interface KeptCount {
   readonly state: KindState;
 }
 
-/** What is counted; the key of its count. */
+/** The part of a plan that decides the count; the key of the count. */
 type CountedPlan = Pick<ListPlan, 'kinds' | 'filter'>;
 
 const mostCounts = 1000;

@@ -27,7 +27,7 @@ export interface Snapshot {
 export interface KindState {
   readonly epoch: string;
   readonly kinds: StateKinds;
-  /** What the collections of the kinds held. */
+  /** The content of the kinds' collections. */
   readonly stored: string;
   /** The snapshot in which the state was read. An older one may have had another state. */
   readonly madeAt: number;

@@ -129,7 +129,7 @@ async function valuesOf(
   if (order === undefined) return [];
   const mentioning = new KindTables(kind, 'o', '_z');
   const back = hopSql(reversed(hop), tables.objectAlias(), mentioning);
-  // A step for a value that only hidden rows lead to would tell of them in an explanation.
+  // A step for a value to which only hidden rows lead would reveal them in an explanation.
   const isMentioned = sql`EXISTS (SELECT 1 FROM ${back.from} WHERE ${all([back.where, mentioning.isVisible()])})`;
   const key = position?.keys[0] ?? null;
   const bound = key === null ? null : bindKey(term.type, key);

@@ -42,7 +42,9 @@ export function readinessStatement(keys: readonly string[], clusters?: readonly 
     GROUP BY k.key, r.cluster ORDER BY k.key, r.cluster`;
 }
 
-/** The version of the API server that the tables have reached for a kind; null if it is not known, and where namespaces are ingested apart. */
+/**
+ * The version of the API server that the tables have reached for a kind. Null if it is not known, and where namespaces are ingested apart.
+ */
 export async function reachedVersion(lease: Lease, key: string, cluster: string): Promise<string | null> {
   const rows = await lease.all(
     sql`SELECT r.last_rv FROM kind AS k CROSS JOIN resource AS r ON r.kind = k.id WHERE k.key = ${key} AND r.cluster = ${cluster}`,

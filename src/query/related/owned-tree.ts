@@ -42,8 +42,8 @@ export interface OwnedNode {
 const tick = tickAt('o.id', 256);
 
 /**
- * What each of these roots owns, in their order. A tree has each object once, without the root. Nearer objects come first, then the order of
- * the identity decides. Null when the statement has more than `limit` rows.
+ * The objects that each of these roots owns, in the order of the roots. A tree has each object once, without the root. Nearer objects come
+ * first, then the order of the identity decides. Null when the statement has more than `limit` rows.
  */
 export async function ownedTrees(
   lease: Lease,

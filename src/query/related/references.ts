@@ -38,7 +38,8 @@ export function identitiesOf(
 }
 
 /**
- * The references of each of these objects of one kind, in their order, sorted by place, kind, namespace and name.
+ * The references of each of these objects of one kind, in the order of the objects. They are sorted by place, kind, namespace and
+ * name.
  * @param places only at these places (placeText); null for all.
  * @throws PortolanError CACHE_NOT_READY while the references are still being read.
  */

@@ -35,7 +35,7 @@ export async function findRows(lease: Lease, kind: KindView, filter: Filter): Pr
   if (best === null) return { rows, estimate: total };
   const found = { ...rows, path: best.path };
   if (best.rows > surveyBound) return { rows: found, estimate: total };
-  // The estimate is told to the caller where it exceeds the budget, so it must not depend on rows that the caller may not see.
+  // The caller gets the estimate where it exceeds the budget, so it must not depend on rows that the caller may not see.
   const [own] = kind.isWhole ? [] : await lease.all(sql`SELECT ${countOf(kind, best.path, surveyBound + 1)}`);
   return { rows: found, estimate: own === undefined ? best.rows : Math.min(total, Number(own[0])) };
 }

@@ -236,9 +236,9 @@ function comparisonPath(kind: KindView, filter: Comparison, rest: Filter): reado
 }
 
 export interface Survey {
-  /** Rows of each path, also those that the caller may not see; `surveyBound + 1` means more than the bound. */
+  /** Rows of each path, also hidden ones; `surveyBound + 1` means more than the bound. */
   readonly rows: readonly number[];
-  /** Rows of the kind, also those that the caller may not see: a scan goes through them. */
+  /** Rows of the kind, also hidden ones: a scan goes through them. */
   readonly total: number;
   /** Clusters in which the kind is synced, sorted by code point. */
   readonly clusters: readonly string[];
@@ -259,7 +259,7 @@ export function countOf(kind: KindView, path: AccessPath, limit: number): Fragme
   return upTo(path, rows, limit);
 }
 
-/** The expression that counts the rows that a scan of a path goes through, up to `limit`: also those that the caller may not see. */
+/** The expression that counts the rows that a scan of a path goes through, up to `limit`. Rows that the caller may not see count too. */
 function rowsOf(path: AccessPath, limit: number): Fragment {
   const tables = path.tables();
   const where = path.where(tables);

@@ -25,7 +25,7 @@ export function isPublished(rowset: Fragment, { kindId }: Pick<KindView, 'kindId
  *
  *   some namespaces   +o.cluster = 'east' AND +o.namespace IN (SELECT value FROM json_each('["a","b"]'))
  *
- * The plus keeps SQLite from another index than the one that the route names (src/query/route/route.ts).
+ * The plus keeps SQLite from all indexes but the route's (src/query/route/route.ts).
  * @param table the alias of a table with the columns `cluster`, `namespace` and `name`: `object`, or the kind's promoted table.
  */
 export function scopeSql(scope: Scope, table: Fragment): Fragment {
@@ -73,7 +73,7 @@ export function countsIn(kind: KindView, table: Fragment, indexed = table): Frag
   return all([isPublished(sql`+${table}.rowset`, kind), scopeSql(kind.visible, indexed)]);
 }
 
-/** The number of rows of the kind, for the choice of a route. Tells of rows that the caller may not see: never answer with it. */
+/** The number of rows of the kind, for the choice of a route. Counts rows that the caller may not see: never answer with it. */
 export function storedTotal({ kindId }: Pick<KindView, 'kindId'>): Fragment {
   return sql`(SELECT coalesce(sum(objects), 0) FROM resource WHERE kind = ${BigInt(kindId)} AND synced = 1)`;
 }

@@ -49,8 +49,8 @@ const objectLeaves: ReadonlyMap<string, ObjectLeaf> = new Map<string, ObjectLeaf
 ]);
 
 /**
- * The type of the column of `object` for a leaf read as `type`. The API server writes the times of metadata itself and never as a day, so
- * their keys as a Time and as a DateTime are equal. A slot of another DateTime is not used for a Time: an object that is older than the
+ * The type of the column of `object` for a leaf read as `type`. The API server writes the times of metadata itself and never as a day. So
+ * their keys as a Time and as a DateTime are equal. A slot of another DateTime is not used for a Time. An object that is older than the
  * format of its field may have a day there.
  */
 function columnType(type: LeafType): LeafType {

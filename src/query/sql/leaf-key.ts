@@ -58,7 +58,7 @@ function otherTexts(value: JsonValue): Fragment {
   return sql`WHEN 'integer' THEN ${digits} WHEN 'real' THEN ${text} WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'`;
 }
 
-/** The key of the value that the values of lists, or of several paths, come to (foldValues), from the body. */
+/** The key of the aggregate of the values of lists or of several paths (foldValues), from the body. */
 export function foldedKey(body: JsonNode, path: Path, type: LeafType, aliases: Aliases): Fragment {
   const [only] = path.steps;
   if (only?.kind === 'several') {

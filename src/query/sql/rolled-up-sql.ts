@@ -3,7 +3,7 @@
  *
  *   severity   max(<that of o.health>, coalesce((SELECT severity FROM rolled_up WHERE id = o.id), (WITH RECURSIVE tree … )))
  *
- * What the writer stored (src/store/relations/rolled-up-rows.ts) is about all objects. So it serves only callers who see all of them. For
+ * The stored health (src/store/relations/rolled-up-rows.ts) is about all objects. So it serves only callers who see all of them. For
  * others, and where nothing is stored, the statement walks through the owned objects that count.
  *
  * The row of an abstract kind has the roll-up of the object from which it was derived.

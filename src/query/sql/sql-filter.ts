@@ -122,7 +122,7 @@ function ofElement({ key, operator, values }: LabelRequirement): Filter {
   }
 }
 
-/** What the condition on an element reads of the element itself. */
+/** The reads of the condition on an element from the element itself. */
 function elementReads(filter: Filter): ElementReads {
   switch (filter.kind) {
     case 'and':

@@ -3,10 +3,10 @@
  *
  *   lease -> readView(lease, scopes) -> view.get('pods') -> KindView -> KindTables -> SQL with `counts()`
  *
- * Every function that lists, counts or aggregates objects takes a View or a KindView, and only a View makes a KindView. So such a
- * function cannot be called without the caller's scope. Three functions that read objects take only a lease. `objectsById` and
- * `objectsAsOf` take ids of objects that such a function found. `readChanges` reads the changes of a kind, and src/live/log/fold.ts removes
- * those that the caller may not see. The reads of src/query/history take sequence numbers that such a function found.
+ * Every function that lists, counts or aggregates objects takes a View or a KindView, and only a View makes a KindView. So these functions
+ * cannot be called without the caller's scope. Three functions that read objects take only a lease. `objectsById` and
+ * `objectsAsOf` take ids of objects that one of these functions found. `readChanges` reads the changes of a kind, and src/live/log/fold.ts
+ * removes changes that the caller may not see. The reads of src/query/history take sequence numbers that one of these functions found.
  *
  * `dependencies` records the kinds that the operation requested, and `*` for a read that may find rows of any kind. The answer changes
  * only when one of these kinds changes.

@@ -215,7 +215,7 @@ interface WantedChanges {
   /** Milliseconds since the epoch. Default: any time. */
   readonly since?: number;
   readonly until?: number;
-  /** What the pages are of: a cursor is of one subject. */
+  /** The subject of the pages: a cursor is of one subject. */
   readonly subject: string;
 }
 
@@ -349,7 +349,7 @@ async function edgesOf(
   });
 }
 
-/** What was found for each sequence number, in their order. */
+/** The result for each sequence number, in the order of the numbers. */
 async function bySeq<T>(
   seqs: readonly number[],
   found: Promise<ReadonlyMap<number, T>>,

@@ -47,7 +47,7 @@ export interface ConnectionSource {
   totalCount(limit: number | null): Promise<number | OverBudget>;
   /** A subscription with `since: changesCursor` continues exactly after this connection's snapshot. */
   changesCursor(): Promise<string>;
-  /** What of the connection's kinds the caller may see. Absent where the kinds are not known before the objects. */
+  /** The part of the connection's kinds that the caller may see. Absent where the kinds are not known before the objects. */
   scope?(): Promise<readonly ConnectionScope[]>;
   /** All objects of the connection, not only the page. */
   readonly aggregated: Aggregated;

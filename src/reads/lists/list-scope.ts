@@ -7,7 +7,7 @@ import type { CellRead, Operation } from '../../operation/operation.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 
-/** What is visible of a kind in a cluster. */
+/** The visible part of a kind in a cluster. */
 export interface ConnectionScope {
   /** resourceKey */
   readonly key: string;

@@ -13,7 +13,7 @@ import { ObjectSource } from './object-source.ts';
 
 /**
  * Objects by identity, in request order. An entry is null where no object exists, or where its kind or cluster is no longer
- * served. An entry is an error where the caller may not get the object, or where its kind is not synced, so that the others still
+ * served. An entry is an error where the caller may not get the object, or where its kind is not synced. So the others still
  * succeed.
  */
 export async function readObjects(

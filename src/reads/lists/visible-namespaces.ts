@@ -35,7 +35,7 @@ export function visibleNamespaces(
   const found = new Map<string, (readonly string[])[]>();
   for (const [{ namespaces, names }, keys] of byPart) {
     for (const name of namespaces.union(new Set(names.keys()))) {
-      // Names under '' are those of single objects in any namespace. They tell of no namespace.
+      // Names under '' are those of single objects in any namespace. They reveal no namespace.
       if (name !== '') found.set(name, [...(found.get(name) ?? []), keys]);
     }
   }

@@ -18,7 +18,7 @@ import {
 } from '../../catalog/tree/path.ts';
 import { objectMetaKey, sharedShapes } from '../../catalog/tree/shared-shapes.ts';
 
-/** What is known of a kind whose path is looked up. */
+/** The facts about a kind whose path is looked up. */
 export interface PathKind extends Pick<CatalogKind, 'tree'> {
   readonly resource: Pick<CatalogKind['resource'], 'group'>;
 }
@@ -126,7 +126,7 @@ function typeText({ type }: ResolvedPath): string {
   return type.kind === 'leaf' ? type.type : type.kind;
 }
 
-/** What objects of any kind have. */
+/** The fields of objects of any kind. */
 const anyTree: FieldTree = {
   root: '',
   shapes: {

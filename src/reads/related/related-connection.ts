@@ -42,7 +42,7 @@ export async function related<P extends ListResult>(
   return (await pages).map((page) => ({ page, cursor }));
 }
 
-/** What a connection reads, for one object. */
+/** The reads of a connection, for one object. */
 interface RelatedReads {
   read(): Promise<Related>;
   count(limit: number | null): Promise<number>;

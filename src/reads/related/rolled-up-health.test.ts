@@ -21,7 +21,7 @@ import { encodeObjectId } from '../../query/plan/object-id.ts';
 const healthOf = (rollUp: string): string =>
   `health(rollUp: ${rollUp}) { status reason message source culprit { kind metadata { name } } chain { metadata { name } } }`;
 
-/** What `app`, `web`, `pod` and others of the namespace have: app owns web, web owns pod. */
+/** A world with `app`, `web`, `pod` and other objects of the namespace: app owns web, web owns pod. */
 async function applications(objects: readonly Schema[] = [], options: FixtureOptions = {}): Promise<EngineFixture> {
   const fixture = await rollUpWorld(options);
   await fixture.sync(widgets, [made({ name: 'app', uid: 'u-app' }), ...objects]);

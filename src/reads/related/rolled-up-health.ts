@@ -140,7 +140,7 @@ async function ownersOf(lease: Lease, view: View, roots: readonly Root[]): Promi
 const nothingNamed: NamedObjects = { byId: new Map(), count: 0 };
 
 /**
- * The worst candidate, if it is as bad as the root; of equal ones the one with the most steps, then the first by identity. Null if all are
+ * The worst candidate, if it is as bad as the root. Of equal ones, the one with the most steps, then the first by identity. Null if all are
  * Current. An object that is owned and named is one that is owned.
  */
 function decidedBy(

@@ -25,7 +25,7 @@ const settle = ({ writer }: EngineFixture): void => {
   while (writer().maintain());
 };
 
-/** What the store has, in ascending order. */
+/** The stored severities, in ascending order. */
 function storedSeverities({ reader }: EngineFixture): Promise<readonly unknown[]> {
   return reader.lease(async (lease) =>
     (await lease.all(sql`SELECT severity FROM rolled_up ORDER BY severity`)).map(([severity]) => severity),
@@ -160,7 +160,7 @@ interface Step {
   readonly type: 'MODIFIED' | 'DELETED';
   /** How the store gets to know: by a watch event, by a list with few differences, or by one that replaces all rows. */
   readonly by: 'event' | 'list';
-  /** What happens before the step. */
+  /** The action before the step. */
   readonly before: 'settle' | 'reopen' | null;
 }
 

@@ -66,7 +66,7 @@ test.each([
     const sockets = stalled(server, most + 20, 'mallory', declared);
     await eventually(() => expect(open(sockets)).toBe(most));
     expect(await asks(server, 'alice')).toEqual(answer);
-    // Those that began last are left, and the caller's own short requests come through.
+    // The bodies that began last are left, and the caller's own short requests come through.
     expect(open(sockets.slice(-most))).toBe(most);
     expect(await asks(server, 'mallory')).toEqual(answer);
   },

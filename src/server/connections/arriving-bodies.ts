@@ -1,15 +1,15 @@
 /**
- * Bounds the bodies of requests that have not come whole. What has come of them stays in memory.
+ * Bounds the bodies of requests that have not come whole. Their arrived parts stay in memory.
  *
  *   a request begins     -> its body counts by its length, one without a length by the most that it may have
  *   its caller is known  -> it counts for the caller
  *   it has come, or its connection ends: it counts no longer
  *
  * A connection is ended when
- *   - the bodies of its caller have more than `perCaller` bytes: of them, the one that began first;
- *   - all bodies together have more than `inAll` bytes: the one that began first.
+ *   - the bodies of its caller have more than `perCaller` bytes: of them, the body that began first;
+ *   - all bodies together have more than `inAll` bytes: the body that began first.
  *
- * A client sends a body at once, so it is never the one that began first while others wait. Node ends a request that has not come whole after
+ * A client sends a body at once. So its body is never the first while others wait. Node ends a request that has not come whole after
  * `arrivalMs`.
  */
 import type { IncomingMessage } from 'node:http';

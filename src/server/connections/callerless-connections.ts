@@ -1,13 +1,13 @@
 /**
  * Bounds the connections without a caller: those on which no request with accepted credentials has come yet, and WebSockets before
- * `connection_init`. Nobody can be charged for them.
+ * `connection_init`. No caller can be charged for them.
  *
  *   a connection opens                                        it counts
  *   its caller is known, or it closes                         it no longer counts
  *   one connection too many                                   the oldest connection that counts ends
  *   a WebSocket sends more than `mostCallerlessBytes` first   it ends
  *
- * A client sends its credentials at once, so it is never the one that waits longest while others wait. A flood ends its own connections.
+ * A client sends its credentials at once. So it never waits longest while others wait. A flood ends its own connections.
  */
 import type { Socket } from 'node:net';
 
@@ -18,7 +18,7 @@ export const mostCallerlessBytes = 64 * 1024;
 
 export class CallerlessConnections {
   readonly #most: number;
-  /** Those that wait longest come first. */
+  /** Sockets that wait longest come first. */
   readonly #sockets = new Set<Socket>();
 
   constructor(most = mostCallerless) {

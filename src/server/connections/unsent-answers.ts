@@ -119,7 +119,7 @@ export class UnsentAnswers {
   #look(): void {
     const now = this.#clock.monotonic();
     for (const [socket, waiting] of this.#waiting) {
-      // Of what comes next, the first byte is progress.
+      // The first byte of the next answer is progress.
       const taken = socket.writableLength === 0 ? 0 : takenOf(socket);
       if (taken === 0 || taken > waiting.taken) {
         waiting.taken = taken;

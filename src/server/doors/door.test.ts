@@ -1,4 +1,4 @@
-/** A short door: who calls, limits, cost, audit, refusals, and a kind in its first sync are not its business. */
+/** A short door. It does not deal with callers, limits, cost, audit and refusals. It does not deal with a kind in its first sync. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';

@@ -183,7 +183,7 @@ test('a body of another method is not taken for a request of its own', async () 
     const { status } = await send(second, 'DELETE', { ...withToken(token), ...framing }, { body: smuggled });
     expect(status).toBe(200);
   }
-  // The operation of a request that comes later has begun, and no other.
+  // Only the operation of a request that comes later has begun.
   await send(first, 'POST', withToken(token), { body: operation('two', 'subscription { ticks }') });
   await eventually(() => expect(firstMade.ticks.begun).toBe(1));
 });

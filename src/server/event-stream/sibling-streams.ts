@@ -29,7 +29,7 @@ export interface SiblingOptions {
   readonly number: number;
 }
 
-/** The address of the client of a passed request. What the client sends by this name is replaced. */
+/** The address of the client of a passed request. A value of this name from the client is replaced. */
 const addressHeader = 'x-portolan-client-address';
 /** Headers of an answer that are those of its connection. */
 const ofConnection = ['connection', 'keep-alive', 'transfer-encoding'];
@@ -131,7 +131,7 @@ export class SiblingStreams {
   }
 }
 
-/** What a request with an unknown token gets. */
+/** The error of a request with an unknown token. */
 export function noStream(): PortolanError {
   return new PortolanError('NOT_FOUND', 'There is no stream of this token; make a reservation by PUT first.');
 }

@@ -243,7 +243,7 @@ describe('a client that reads nothing', () => {
         60_000,
         5,
       );
-      // What ended the stream while it waits must not be written to.
+      // A stream that ended while a request waited must not be written to.
       expect((await ask(token, operation('x'))).status).toBe(429);
     },
   );

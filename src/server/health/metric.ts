@@ -17,7 +17,7 @@ export interface Metric<Facts> {
   readonly help: string;
   readonly labels: readonly string[];
   readonly read: (facts: Facts) => Read;
-  /** What the value of a gateway is made of, if it has several serve processes; default: their sum. */
+  /** How the value of a gateway is made from those of its serve processes; default: their sum. */
   readonly aggregator?: Aggregator;
 }
 

@@ -51,7 +51,7 @@ export interface MetricsOptions {
   readonly config?: ConfigFacts | undefined;
   /** Takes the values of this process, and gives those of the gateway's other ones; absent where there are none. */
   readonly others?: ((own: ProcessMetrics) => Promise<readonly ProcessMetrics[]>) | undefined;
-  /** What the metrics of ingest have a series for. `auto`, the default: a resource up to ten clusters, above that a cluster. */
+  /** The unit for which the metrics of ingest have a series. `auto`, the default: a resource up to ten clusters, above that a cluster. */
   readonly by?: MetricsBy | 'auto';
   /** Portolan's version. */
   readonly version: string;

@@ -1,5 +1,5 @@
 /**
- * The answer of /readyz: ingest's progress, and what it means. It comes from ingest's messages alone. So a probe is answered at once, and is
+ * The answer of /readyz: ingest's progress, and what it means. It comes from ingest's messages alone. So a probe is answered at once. It is
  * true even if the store is busy, is missing, or cannot be written.
  */
 import type { AuditFacts } from '../../admission/audit.ts';
@@ -63,7 +63,7 @@ export interface ProcessesState {
   readonly serving: number;
   /** How often one was started again. */
   readonly restarts: number;
-  /** Those that have ended and do not serve yet, or give no sign of life, and why. */
+  /** Processes that have ended and do not serve yet, or give no sign of life, with the reason. */
   readonly ended: readonly { readonly process: number; readonly restarts: number; readonly error: string }[];
 }
 

@@ -9,8 +9,8 @@
  *   by cluster    portolan_resource_objects{cluster="east"} 9342
  *                 portolan_resource_phase{cluster="east", phase="WATCHING"} 51
  *
- * The value of a cluster is the sum over its resources. Ages are no sums: a cluster is as stale as its stalest resource, and its last
- * event and last sign are the newest of all its resources. So an alert such as `portolan_resource_stale_seconds > 300` has the same
+ * The value of a cluster is the sum over its resources. Ages are no sums. A cluster is as stale as its stalest resource. Its last event
+ * and last sign are the newest of all its resources. So an alert such as `portolan_resource_stale_seconds > 300` has the same
  * meaning in both forms.
  *
  * Invariants:

@@ -4,8 +4,8 @@
  *   scrape -> a serve process -> the ingest process asks the others -> each gives its values -> one exposition
  *
  * A value that is the same in each process (metric.ts) is that of the asked process. The others do not send it. Most other values are
- * added. prom-client has rules for its own metrics: it adds memory and processor time, averages the delays of the event loop, and leaves
- * out the time of the start.
+ * added. The library prom-client has rules for its own metrics. It adds memory and processor time, averages the delays of the event
+ * loop, and leaves out the time of the start.
  */
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
 

@@ -3,7 +3,7 @@
  * paths. A stream of events never does, because a compressor would hold its events back.
  *
  * zlib works on Node's thread pool, so an answer of many megabytes does not block the event loop. The levels are cheap: an answer is
- * compressed once and sent once. `npm run bench -- compression` prints what they cost and save.
+ * compressed once and sent once. `npmrunbench--compression` prints their cost and their savings.
  */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, type InputType, zstdCompress } from 'node:zlib';
@@ -17,7 +17,7 @@ export const leastBytes = 4096;
 /** Codings with equal weights are preferred in this order: zstd is the cheapest and nearly as small as Brotli. */
 const offered: readonly Coding[] = ['zstd', 'br', 'gzip'];
 
-/** What an answer depends on: its coding, and with every answer the rights of its Origin (cross-origin.ts). */
+/** An answer depends on its coding. Every answer also depends on the rights of its Origin (cross-origin.ts). */
 export const variesByCoding = 'Origin, Accept-Encoding';
 
 /**

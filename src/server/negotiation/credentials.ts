@@ -9,7 +9,7 @@ import { peerOf } from './client-certificates.ts';
 /** The parts of a request that carry credentials. */
 export type CredentialedRequest = Pick<IncomingMessage, 'headers' | 'headersDistinct' | 'socket'>;
 
-/** Credentials that are read from the request when they are asked for. A class, because a literal with getters takes microseconds to make. */
+/** Credentials that are read from the request at their first use. A class, because a literal with getters takes microseconds to make. */
 class RequestCredentials implements Credentials {
   readonly header: Credentials['header'];
   readonly headers: Credentials['headers'];
@@ -44,7 +44,7 @@ class RequestCredentials implements Credentials {
   }
 }
 
-/** The connection that the credentials came on; absent for those that `credentialsOf` has not read. */
+/** The connection on which the credentials came; absent for credentials that `credentialsOf` has not read. */
 export function connectionOf(credentials: Credentials): Socket | undefined {
   return RequestCredentials.socketOf(credentials);
 }
@@ -57,7 +57,7 @@ export function credentialsOf(
 }
 
 /**
- * What arrives with a request, for its admission.
+ * The data of a request for its admission.
  * @param path of an entry point that is not GraphQL
  */
 export function arrivalOf(request: CredentialedRequest, span?: Span, path?: string): Arrival {

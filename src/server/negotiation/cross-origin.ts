@@ -7,12 +7,12 @@
  *   any other                                                          403 with the code FORBIDDEN
  *
  * Browsers send no Origin with a GET of an image, a script or a frame. They tell by Sec-Fetch-Site (W3C Fetch Metadata) that a page of
- * another site asks. Such a request is refused too, unless it opens the playground or loads a part of its page. Older browsers do not send Sec-Fetch-Site. Their GET of
- * a query needs a header that no page of another site can send: a token, or the content type of JSON.
+ * another site asks. Then the request is refused too, unless it opens the playground or loads a part of its page. Older browsers do not
+ * send Sec-Fetch-Site. Their GET of a query needs a header that no page of another site can send: a token, or the content type of JSON.
  *
  * The check of the Host header (src/access/loopback.ts) comes first. Without it, a page could make its own name lead to this machine and
  * be of the same origin. Cookies are not used, so no answer allows credentials. But browsers send client certificates by
- * themselves, also for the WebSocket of a page that came over plain HTTP. An attacker in the network can forge such a page.
+ * themselves, also for the WebSocket of a page that came over plain HTTP. An attacker in the network can forge that page.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../base/log.ts';

@@ -5,8 +5,8 @@
  *   GET, if-none-match: W/"…"          -> 304 without a body, if the answer of now has the same tag
  *
  * The tag is weak: an answer is equivalent to itself at a later revision, and in every content coding. It is compared with the answer
- * that this caller would get now, so it confirms nothing that the caller may not read. It depends on a secret of the process. So nobody
- * can guess the content of an answer by its tag, which may stand in the logs of a proxy.
+ * that this caller would get now, so it confirms nothing that the caller may not read. It depends on a secret of the process. So the
+ * content of an answer cannot be guessed by its tag, which may stand in the logs of a proxy.
  *
  * Answers to POST have no tag, and `if-none-match` of a POST is ignored. A POST of a query selects no representation of the target, and
  * the precondition would mean 412 there, which helps no client.
@@ -18,7 +18,7 @@ const secret = randomBytes(32);
 
 /** Like every private representation, an answer is stored only by its client, which asks whether it is still the answer. */
 const cacheControl = 'private, no-cache';
-/** What an answer to GET depends on, besides the caller. */
+/** The headers on which an answer to GET depends, besides the caller. */
 const varies = 'Origin, Accept, Accept-Encoding';
 
 /** The tag of an answer. @param content its text without the revision. @param type its media type. */

@@ -18,7 +18,7 @@ export function opensPlayground({ method, headers }: Pick<Asked, 'method' | 'hea
   return method === 'GET' && headers.accept?.includes('text/html') === true;
 }
 
-/** The name of the part that is asked for; null for every other request. */
+/** The name of the requested part; null for every other request. */
 export function partAsked({ method, url = '' }: Pick<Asked, 'method' | 'url'>): string | null {
   const at = url.indexOf(partOf);
   if (at === -1 || at !== url.indexOf('?') || (method !== 'GET' && method !== 'HEAD')) return null;

@@ -21,7 +21,10 @@ interface GuardOptions {
   readonly isOpen: boolean;
 }
 
-/** Of every answer: a browser takes it for nothing but its content type, and shows it to no page of another origin that did not ask. */
+/**
+ * Headers of every answer. A browser takes an answer only for its content type. It does not show the answer to a page of another origin
+ * that did not ask.
+ */
 export const guards = [
   ['X-Content-Type-Options', 'nosniff'],
   ['Cross-Origin-Resource-Policy', 'same-origin'],
@@ -33,7 +36,7 @@ interface RefusedRequest {
   readonly body: string;
 }
 
-/** The answer to such a request; null for every other one. */
+/** The answer to a refused request; null for every other one. */
 export function refusedRequest(
   request: IncomingMessage,
   { crossOrigin, audit, isOpen }: GuardOptions,

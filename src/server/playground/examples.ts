@@ -49,7 +49,7 @@ export interface PlaygroundExample {
 /** The kinds that can be shown, those with the most objects first. */
 type Ranked = readonly CatalogKind[];
 
-/** What takes the place of a written example, by its name; null when no kind is suitable. */
+/** The replacement of a written example, by its name; null when no kind is suitable. */
 type Replacement = (kinds: Ranked, objects: ObjectsOfKinds) => string | null;
 
 /** The number of objects of each kind, by resourceKey. Kinds that are missing have none. */

@@ -227,7 +227,7 @@ ${fields.join('\n')}
 `;
 }
 
-/** What uses the objects of a kind. */
+/** An example: the users of the objects of a kind. */
 export function usersExample(kind: CatalogKind): string {
   return `# What uses the ${kind.key}, and at which path.
 query WhatUses${titleOf(kind)}($first: Int = 5) {

@@ -10,7 +10,7 @@ export interface PageOptions {
   readonly examples: readonly string[];
   /** Browsers keep the tabs of each of these keys apart. Empty if callers must authenticate: the script then asks the gateway for it. */
   readonly keptFor: string;
-  /** The names of the profiles. Empty if callers must authenticate, because an operator may have named them after what they hide. */
+  /** The names of the profiles. Empty if callers must authenticate, because an operator may have named them after the hidden kinds. */
   readonly profiles: readonly string[];
   /** May requests ask for explanations? */
   readonly explain: boolean;

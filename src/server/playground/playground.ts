@@ -1,8 +1,8 @@
 /**
  * The playground: GraphiQL in a page that loads nothing from any other server, with examples for the current generation.
  *
- * The page needs no credentials, so nobody is charged for it. All browsers share one page and its parts, and the page is made again at
- * most every `keptMs`.
+ * The page needs no credentials, so no caller is charged for it. All browsers share one page and its parts, and the page is made again
+ * at most every `keptMs`.
  *
  * Invariant: if callers must authenticate, the page is the same for everybody and has nothing of the clusters. A browser requests it
  * without credentials.

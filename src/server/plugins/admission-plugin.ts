@@ -87,7 +87,7 @@ function auditErrors(args: ExecutionArgs, result: unknown): void {
   }
 }
 
-/** What arrives with a request. A Request without Node's server has only headers. */
+/** The arrival of a request. A Request without Node's server has only headers. */
 function arrivalIn(request: Request, context: unknown): Arrival {
   const { req, span } = (context ?? {}) as Enveloped & { readonly req?: CredentialedRequest };
   if (req !== undefined) return arrivalOf(req, span);
@@ -212,7 +212,7 @@ export function useAdmission(
       }
       const entered = entrance(args, 'requests');
       const refused = live !== null && typeof live !== 'number' ? live : refusal(args, log, entered);
-      // What introspection shows depends on the profile, too.
+      // The result of introspection depends on the profile, too.
       const isOnce = refused === null && type === 'query' && live === null;
       const isKept = isOnce && !asksIntrospection(args.document, args.operationName ?? null);
       const question = isKept ? questionIn(enveloped.params, portolan) : null;
@@ -325,8 +325,8 @@ function refusal(
 }
 
 /**
- * Marks the error so that an answer without data has status 400, or 429 at a limit of the caller, where the media type defines statuses (GraphQL over HTTP). Yoga removes
- * `http` from the answer.
+ * Gives an answer without data status 400, or 429 at a limit of the caller, where the media type defines statuses (GraphQL over HTTP). Yoga
+ * removes `http` from the answer.
  */
 function asBadRequest({ message, nodes, extensions }: GraphQLError): GraphQLError {
   const status = extensions['code'] === 'TOO_MANY_REQUESTS' ? 429 : 400;
@@ -403,7 +403,7 @@ function isHttp(context: unknown): boolean {
 }
 
 /**
- * True if the request does not select one operation of the document. Yoga calls no hook when it refuses such a request. It refuses the
+ * True if the request does not select one operation of the document. Yoga calls no hook when it refuses the request. It refuses the
  * request after parsing over HTTP, and after validation over WebSocket.
  */
 function isUnresolved(document: DocumentNode, context: unknown): boolean {

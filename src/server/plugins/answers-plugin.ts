@@ -5,8 +5,8 @@
  *   admitted -> its text is read -> its caller's turn -> answer: sent by Node's response
  *                                                     -> null: Yoga reads the same text
  *
- * A page is read in a fraction of a millisecond. So the text comes from Node's request and the answer goes to Node's response: a body and a
- * Response of the Fetch API would cost a tenth of the page.
+ * A page is read in a fraction of a millisecond. So the text comes from Node's request, and the answer goes to Node's response. A body and
+ * a Response of the Fetch API would cost a tenth of the page.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Plugin } from 'graphql-yoga';

@@ -1,7 +1,7 @@
 /**
- * Converts thrown values to GraphQL errors; no other module does. A PortolanError keeps its message and code. The end of a request that
- * its client has left is no defect. Any other thrown value is one: it is logged with a random number, and the caller receives only that
- * number.
+ * Converts thrown values to GraphQL errors; this module alone does it. A PortolanError keeps its message and code. The end of a request
+ * that its client has left is no defect. Any other thrown value is one: it is logged with a random number, and the caller receives only
+ * that number.
  */
 import { randomUUID } from 'node:crypto';
 import { GraphQLError } from 'graphql';

@@ -1,6 +1,6 @@
 /**
- * Compresses the answers of Yoga that have a whole body, and makes those to GET conditional. Streams stay as they are. So do answers with
- * `vary`: whoever made them has negotiated their coding already.
+ * Compresses the answers of Yoga that have a whole body, and makes those to GET conditional. Streams stay as they are. Answers with
+ * `vary` do too: their coding has been negotiated already.
  */
 import type { Plugin } from 'graphql-yoga';
 import { headOfText } from '../../operation/answers/answer-text.ts';

@@ -1,4 +1,4 @@
-/** What the entry points of GraphQL hand to the plugins with a document. */
+/** The context that the entry points of GraphQL hand to the plugins with a document. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AdmittedRequest } from '../../admission/admitted-request.ts';
 import { must } from '../../base/must.ts';

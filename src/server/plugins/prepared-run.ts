@@ -61,7 +61,7 @@ export async function preparedRun(
 const leastHashed = 1024;
 
 /**
- * What makes a result another one: not its revision, its cost, or the id of its generation.
+ * The parts by which results differ: not their revision, their cost, or the id of their generation.
  * @param data its data as JSON
  */
 export function shownDigest(data: Buffer, { errors, extensions }: Omit<Result, 'data'>): string {

@@ -201,7 +201,7 @@ async function prepare(
   } as unknown as ExecutionArgs;
 }
 
-/** What graphql-ws gets in the place of a query that is answered already. */
+/** The schema and document for graphql-ws in the place of a query that is answered already. */
 const noSchema = new GraphQLSchema({});
 const anyQuery = parse('{ __typename }', { noLocation: true });
 
@@ -212,7 +212,7 @@ function askedQuery(admitted: AdmittedRequest, params: Params, signal: AbortSign
     operationName: operationName ?? undefined,
     variables: variables ?? {},
   };
-  // As a body of HTTP that says the same: plans are found by the text, whoever sent it.
+  // As a body of HTTP that says the same: plans are found by the text, for every sender.
   const text = exactJson({ query, operationName, variables });
   return { admitted, text, parametersOf: () => parameters, signal };
 }

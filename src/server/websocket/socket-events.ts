@@ -1,6 +1,6 @@
 /**
- * Sends the results of an operation over a WebSocket, as `next` messages of the graphql-transport-ws protocol: the events of a
- * subscription, or the one result of a query.
+ * Sends the results of an operation over a WebSocket, as `next` messages of the graphql-transport-ws protocol. A subscription has events, a
+ * query has one result.
  *
  *   events.next() -> text (shared by subscribers that have the event in common) -> network -> events.next() …
  *   push(result)  -> text -> network, while events.next() waits
@@ -35,8 +35,8 @@ export interface MessageSocket {
 type Connection = Pick<Socket, 'cork' | 'uncork'>;
 
 /**
- * The messages of one connection that are made in the same turn of the event loop, written together: one system call instead of one for
- * each message. A connection often has several subscriptions that one change concerns.
+ * Writes the messages of one connection that are made in the same turn of the event loop together. That is one system call instead of one
+ * for each message. A connection often has several subscriptions that one change concerns.
  */
 export class JointWrites {
   readonly #connection: Connection;
@@ -98,7 +98,7 @@ export class SocketEvents implements PushOutlet {
 
   push(result: unknown): boolean {
     const socket = this.#socket;
-    // What is held counts as waiting too.
+    // Held messages count as waiting too.
     if (socket.bufferedAmount > mostPushed) this.#writes.release();
     if (socket.readyState !== socket.OPEN || socket.bufferedAmount > mostPushed) return false;
     this.#write(result as ExecutionResult);

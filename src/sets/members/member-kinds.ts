@@ -3,7 +3,7 @@
  *
  *   --set-kinds deployments.apps,services      a ConfigMap cannot be a member
  *
- * Both doors ask here: GraphQL and kubectl. What is a member already may leave its set, and be deleted with it.
+ * Both doors ask here: GraphQL and kubectl. An object that is a member already may leave its set, and be deleted with it.
  */
 import { isNamed, resourceKey } from '../../catalog/resources/resource.ts';
 import { recordResource } from '../record/set-record.ts';

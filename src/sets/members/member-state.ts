@@ -1,5 +1,5 @@
 /**
- * What has become of a member of a set, as one caller sees it. GraphQL and the API server for kubectl say it in the same words.
+ * The state of a member of a set, as one caller sees it. GraphQL and the API server for kubectl say it in the same words.
  *
  *   Hidden     the caller may not get the object: nothing of it is told but what the record says
  *   Unknown    Portolan does not read its kind, or not yet

@@ -4,7 +4,8 @@
  *   document   Deployment web, namespace shop     -> the manifest, with the label and the ownerReference of the set
  *   Secret     stringData: { pin: "1234" }        -> data: server-side apply would never remove a key that came as stringData
  *
- * Refused: the kinds that member-kinds.ts refuses, other namespaces, a document without a name, and the same object twice.
+ * Refused: the kinds that member-kinds.ts refuses, and other namespaces. A document without a name and the same object twice
+ * are refused too.
  */
 import { isRecord, list, records } from '../../base/json.ts';
 import { memberOf, recordOf } from '../../catalog/values/displayed-value.ts';

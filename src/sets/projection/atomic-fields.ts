@@ -6,7 +6,7 @@
  *   answered   [ { name: a, port: 1 } ]        [ { name: a, port: 1 } ]              { fieldPath: x, apiVersion: v1 }
  *   fields     {}  all of the value            { "i:0": { "f:name": {} } }           { "f:fieldPath": {} }
  *
- * An element beyond those that were submitted has no name. It is shown whole (project.ts), because somebody has added it.
+ * An element beyond the submitted ones has no name. It is shown whole (project.ts), because somebody has added it.
  *
  * Never: a value of a field.
  */

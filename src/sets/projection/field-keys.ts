@@ -5,7 +5,7 @@
  *   v:"finalizer"                             the element with this value
  *   i:3                                       the element at this place
  *
- * The API server may add a default key that the element lacks. Such an element takes the name if no other element has all of its keys.
+ * The API server may add a default key that the element lacks. Then the element takes the name if none of the others has all of its keys.
  *
  * Anybody with the right may write a field set. So the work grows with the sum of names and elements, never with their product. A list of
  * Kubernetes has few keys. Names with more keys, or with more sets of keys, mean no element.
@@ -17,7 +17,7 @@ import type { FieldSet } from '../record/set-record.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Keys of one element, key sets of a list, selections of keys that elements lack, and names that differ in the others alone. */
+/** Keys of one element, key sets of a list, selections of keys that elements lack. Names that differ only in the further keys. */
 const most = { keys: 8, keySets: 4, fewer: 8, alike: 16 } as const;
 
 /** The field set of each element of a list that has one; null for the others. In the order of the elements. */
@@ -87,7 +87,7 @@ function namesIn(fields: FieldSet): ElementNames {
   return names;
 }
 
-/** The name of an element that lacks some of the keys, by those that it has. Not one that another element has whole. */
+/** The name of an element that lacks some of the keys, by its present keys. Not one that another element has whole. */
 function fitting(
   element: unknown,
   { keySets, byFewer }: ElementNames,

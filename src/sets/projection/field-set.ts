@@ -6,7 +6,7 @@
  *
  * An empty set of a field means its whole value. So a parent whose last member was taken out goes too. API servers leave some empty
  * objects out, such as `emptyDir: {}`: they are added. An empty object that the API server has filled in or dropped, such as `strategy: {}` and
- * `annotations: {}`, becomes { ".": {} }: the object itself and none of its members. An empty list that it has dropped becomes { "v:[]": {} }.
+ * `annotations:{}`, becomes { ".": {} }. That is the object without its members. An empty list that it has dropped becomes { "v:[]": {} }.
  * Defaults in a value that is owned as a whole are left out (atomic-fields.ts).
  *
  * No managedFields name the namespace. It is a field here if the manifest has it, so that kubectl finds what it has sent.
@@ -47,7 +47,7 @@ export function appliedFields({ object, manifest, manager, recordUid }: Applied)
   return withNamespace(withEmpty(kept, withoutHead(manifest), object), manifest);
 }
 
-/** What is shown of every member is no field of the set. */
+/** The apiVersion and kind, which every member shows, are not in the field set. */
 function withoutHead({ apiVersion: _apiVersion, kind: _kind, ...rest }: Json): Json {
   return rest;
 }
@@ -59,7 +59,7 @@ function withNamespace(fields: FieldSet, manifest: Json): FieldSet {
   return { ...fields, 'f:metadata': { ...(isRecord(own) ? own : {}), 'f:namespace': {} } };
 }
 
-/** The set without this field, and without parents that have no other one. */
+/** The set without this field, and without parents that have only this one. */
 function without(fields: FieldSet, [name = '', ...rest]: readonly string[]): FieldSet {
   const inner = memberOf(fields, name);
   if (!isRecord(inner)) return fields;
@@ -70,7 +70,7 @@ function without(fields: FieldSet, [name = '', ...rest]: readonly string[]): Fie
 }
 
 /**
- * The set with the empty objects and lists of the manifest, which an API server may leave out. Those that it has filled in become
+ * The set with the empty objects and lists of the manifest, which an API server may leave out. An object that it has filled in becomes
  * { ".": {} }.
  */
 function withEmpty(fields: FieldSet, value: unknown, answered: unknown): FieldSet {

@@ -1,4 +1,7 @@
-/** What an API server answers to an apply, projected on the fields of that apply, is the manifest again: random manifests of several kinds. */
+/**
+ * The answer of an API server to an apply, projected on the fields of that apply, is the manifest again. Manifests are random, of several
+ * kinds.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ControlPlane, startControlPlane } from '../../../test/kit/control-plane.ts';

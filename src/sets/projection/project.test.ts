@@ -182,7 +182,7 @@ describe('the fields of an apply', () => {
     const some = { 'k:{"name":"x"}': { '.': {}, 'f:name': {} } };
     const fields = fieldsOf({ 'f:spec': { 'f:some': some } }, { ...head, ...written }, answered);
     expect(projectMember({ ...head, ...answered }, fields)).toEqual({ ...head, ...written });
-    // What others add to it is none of the set's.
+    // Fields that others add to it do not belong to the set.
     const later = {
       metadata: { ...answered.metadata, annotations: { by: 'other' } },
       spec: { ...answered.spec, list: [1] },

@@ -1,5 +1,5 @@
 /**
- * What a set shows of a member: the live values of the fields that were submitted.
+ * The shown part of a set's member: the live values of the fields that were submitted.
  *
  *   fields   { "f:spec": { "f:replicas": {}, "f:template": { … } } }
  *   live     spec.replicas 5 (scaled by hand), spec.strategy (a default), status
@@ -14,7 +14,8 @@
  *
  * A set may name an empty value that the API server does not keep (field-set.ts). It is shown as it was submitted.
  *
- * Never: reads anything, or shows another value that the live object does not have. What of the object may be shown is decided before.
+ * Never: reads anything, or shows another value that the live object does not have. Whether a part of the object may be shown is decided
+ * before.
  */
 import { isRecord } from '../../base/json.ts';
 import { isObject, memberOf } from '../../catalog/values/displayed-value.ts';

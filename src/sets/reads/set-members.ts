@@ -65,7 +65,7 @@ export async function liveMember(
   return (await find(source, place, projection)).object;
 }
 
-/** What the set shows of the member (projection/project.ts), without values of redacted paths; null unless it is present. */
+/** The part of the member that the set shows (projection/project.ts), without values of redacted paths. Null unless it is present. */
 export const manifestOf = once(async (source: MemberSource): Promise<Readonly<Record<string, unknown>> | null> => {
   const live = await liveMember(source, 'manifests', 'whole');
   return live === null ? null : projectMember(live.whole(), source.member.fields);

@@ -1,4 +1,4 @@
-/** The `spec` of a ShadowRecord, as it is written. What a member does not have is left out. */
+/** The `spec` of a ShadowRecord, as it is written. Absent parts of a member are left out. */
 import type { SetMember, SetSpec } from './set-record.ts';
 
 type Json = Readonly<Record<string, unknown>>;

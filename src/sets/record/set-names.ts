@@ -1,5 +1,5 @@
 /**
- * What the objects of a set are marked with: the labels of kubectl's ApplySet (KEP-3659), the ownerReference, and the field manager.
+ * The marks on the objects of a set: the labels of kubectl's ApplySet (KEP-3659), the ownerReference, and the field manager.
  *
  *   record   label applyset.kubernetes.io/id: applyset-…-v1        annotations tooling, contains-group-kinds
  *   member   label applyset.kubernetes.io/part-of: applyset-…-v1   ownerReference to the record

@@ -35,7 +35,7 @@ export const recordsKey = resourceKey(recordResource);
 /** Keeps the record of a set that is being deleted. */
 export const membersFinalizer = 'portolan.dev/members';
 
-/** Members that are submitted, and members that a record has with those that leave. */
+/** Members that are submitted, and members of a record, including members that leave. */
 export const mostMembers = { submitted: 1000, recorded: 2000 } as const;
 
 /** Bytes of the spec of a record. etcd takes objects of 1.5 MiB; the rest is left for their metadata. */
@@ -63,7 +63,7 @@ export interface SetMember {
   readonly leaves: boolean;
 }
 
-/** What the record says of the set. */
+/** The content of the record about the set. */
 export interface SetSpec {
   /** Counts what was submitted. */
   readonly generation: number;
@@ -83,7 +83,7 @@ export interface SetRecord extends SetSpec {
   readonly labels: Readonly<Record<string, unknown>>;
   readonly annotations: Readonly<Record<string, unknown>>;
   readonly finalizers: readonly string[];
-  /** RFC 3339; null while nobody has deleted the record. */
+  /** RFC 3339; null until the record is deleted. */
   readonly deletionTimestamp: string | null;
 }
 
@@ -123,7 +123,7 @@ export function readSetRecord(object: unknown): SetRecord {
   }
 }
 
-/** What cannot be read. It becomes a PortolanError with the name of the record. */
+/** A part of a record that cannot be read. It becomes a PortolanError with the name of the record. */
 class Unreadable extends Error {}
 
 function unreadable(record: string, problem: string): PortolanError {

@@ -94,7 +94,7 @@ export class RecordWrites {
     return unwritten(this.#intent({ verb: 'create', manifest: {} }));
   }
 
-  /** What `begin` or `mark` would do. */
+  /** The plan of the write by `begin` or `mark`. */
   async plan(record: SetRecord | null, wanted: SetSpec | null): Promise<WriteItem> {
     const intent = wanted === null ? this.#intent(removal, record) : this.#beginning(record, wanted);
     const dry = await sendWrite(this.#context, intent, true);

@@ -1,4 +1,6 @@
-/** Takes the marks of a set off an object that stays: of a member that leaves its set, or of one that another apply has taken out. */
+/**
+ * Takes the marks of a set off an object that stays. The object is a member that leaves its set, or one that another apply has taken out.
+ */
 import { mostAttempts } from '../../writes/plan/plan-one.ts';
 import type { WriteIntent } from '../../writes/request/write-intent.ts';
 import { type RunContext, unwritten, type WriteItem, writeItem } from '../../writes/run/write-item.ts';

@@ -1,5 +1,6 @@
 /**
- * Tells who follows a mutation of a set of each item once at least: of members when they are planned or written, and of all others at the end.
+ * Reports each item of a mutation of a set at least once to the follower. Members are reported when they are planned or written, and all
+ * others at the end.
  *
  *   begun 4 -> web written -> api written -> the end: colours, which was left alone; the record -> the report
  */
@@ -37,7 +38,7 @@ export class SetFollower implements Follower {
     this.#follower.ended(release);
   }
 
-  /** Tells of the items that nobody was told of yet. */
+  /** Reports the items that were not reported yet. */
   end(report: WriteReport): WriteReport {
     this.begun(report.items.length);
     for (const item of report.items) if (!this.#told.has(item.intent.target)) this.told({ ...item, seen: false });

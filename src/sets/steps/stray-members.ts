@@ -1,5 +1,6 @@
 /**
- * What an apply has written after another one has taken the set. The record does not name it, so nothing would delete it with the set.
+ * Objects that an apply has written after another one has taken the set. The record does not name them, so nothing would delete them with
+ * the set.
  *
  *   apply A [a, b]   record: a, b -> a made                                             b made -> the record is another -> b deleted
  *   apply B [c]                             record: c, a leaves -> a deleted -> Applied

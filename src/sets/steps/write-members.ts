@@ -140,7 +140,7 @@ function applyItem(
   const intent: WriteIntent = {
     target: wanted.target,
     action: { verb: 'apply', manifest, force },
-    // The object that was checked, and no other one.
+    // Only the object that was checked.
     preconditions: { uid: uid ?? uidOf(plan.plan.live), resourceVersion },
   };
   return {

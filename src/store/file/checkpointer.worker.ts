@@ -1,13 +1,14 @@
 /**
  * The checkpoint thread: writes the write-ahead log back into the database file, while the writer works.
  *
- * Passive checkpoints block no other connection. A log longer than the gate must restart. For a restart all of it must be written
- * back, and no reader may have a snapshot of it. The readers' gate (wal-gate.ts) delays leases for this, and this thread retries
- * until it succeeds. A try fails at once when a reader blocks it, so it holds the writer's lock only for the few remaining frames.
+ * Passive checkpoints do not block the other connections. A log longer than the gate must restart. For a restart all of it must be
+ * written back, and no reader may have a snapshot of it. The readers' gate (wal-gate.ts) delays leases for this, and this thread
+ * retries until it succeeds. A try fails at once when a reader blocks it, so it holds the writer's lock only for the few remaining
+ * frames.
  *
  * A full or failing disk does not end the thread. It reports the failure once, retries with increasing delay, and reports recovery.
  *
- * The thread also looks at the files (file-seal.ts), because no other thread wakes as often. It reports once that they are lost.
+ * The thread also looks at the files (file-seal.ts), because it wakes more often than all others. It reports once that they are lost.
  */
 import { setImmediate as turnOfEventLoop } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';

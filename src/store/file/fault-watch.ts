@@ -1,5 +1,5 @@
 /**
- * The faults of a writer's file: translates SQLite's errors, looks at the file's surroundings, and tells of what lasts.
+ * The faults of a writer's file: translates SQLite's errors, looks at the file's surroundings, and reports faults that last.
  *
  *   lost      found by a statement, a reader, or the seal (file-seal.ts) -> every further transaction is refused, and no thread reads the
  *             file -> the listener closes the writer -> the writer leaves a note beside the file -> the next opening makes the file anew

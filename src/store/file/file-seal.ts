@@ -105,7 +105,7 @@ export class FileSeal {
     return this.#isOpener;
   }
 
-  /** The files at the paths are those of the store. Call it while nobody writes them. */
+  /** The files at the paths are those of the store. Call it while no thread writes them. */
   open(): void {
     this.#isOpener = true;
     Atomics.store(this.#states, states.trusted, 0);
@@ -153,7 +153,9 @@ export class FileSeal {
     });
   }
 
-  /** One after the other: the last one to look at a file must be the last one to note its time, and the last one to write the copy. */
+  /**
+   * Makes one change after the other. The last thread to look at a file must be the last to note its time, and the last to write the copy.
+   */
   #change(change: () => void): void {
     while (Atomics.compareExchange(this.#states, states.lock, 0, 1) !== 0);
     change();
@@ -161,7 +163,7 @@ export class FileSeal {
     Atomics.store(this.#states, states.lock, 0);
   }
 
-  /** Runs work that writes. Looks at the files before, because afterwards nothing tells of a write of another program. */
+  /** Runs work that writes. Looks at the files before, because afterwards a write of another program cannot be seen. */
   writing<T>(part: SealedPart, work: () => T): T {
     this.broken();
     this.begin(part);
@@ -193,7 +195,7 @@ export class FileSeal {
     return Atomics.load(this.#states, states.state) === lost || this.#writers?.isLost === true;
   }
 
-  /** Why the files may not be read; null if they are those that Portolan has written. Takes some microseconds. */
+  /** Why the files may not be read; null if Portolan has written them. Takes some microseconds. */
   broken(): string | null {
     return this.#brokenHere() ?? this.#writers?.broken() ?? null;
   }
@@ -257,7 +259,7 @@ export class FileSeal {
     return found === null || found === 'hidden' ? Number.NaN : found.mtimeMs;
   }
 
-  /** `hidden`: the path may not be looked at, or its disk fails. That says nothing of the file, which connections hold open. */
+  /** `hidden`: the path may not be looked at, or its disk fails. The file itself may be good: connections hold it open. */
   #stat(part: SealedPart): Stats | null | 'hidden' {
     try {
       return statSync(this.#paths[part], { throwIfNoEntry: false }) ?? null;
@@ -274,7 +276,7 @@ export class FileSeal {
 export function keepsTimes(file: string): boolean | null {
   const probe = `${file}-probe`;
   try {
-    // What is there may be a link to a file of somebody else: it is removed, and a link that comes back is not followed.
+    // The path may hold a link to a file of somebody else: it is removed, and a link that comes back is not followed.
     rmSync(probe, { force: true });
     const descriptor = openSync(probe, 'wx', 0o600);
     try {

@@ -1,4 +1,4 @@
-/** What is wrong with the folder of a store: by a look at it, or by the error of a call. Each fault has a sentence with what to do. */
+/** The fault of a store's folder, found by a look at it or by the error of a call. Each fault has a sentence with what to do. */
 import { accessSync, constants, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { sqliteCodeOf } from '../sqlite/database.ts';

@@ -1,14 +1,14 @@
 /**
  * Decides when the checkpoint thread writes the write-ahead log back, and does it.
  *
- * SQLite syncs the database file only at the end of a checkpoint that reaches the end of the log. While the writer commits, this is the one
- * that restarts the log, and it holds the writer's lock. So the thread syncs the file shortly before: little is left for SQLite to sync then.
+ * SQLite syncs the database file only at the end of a checkpoint that reaches the end of the log. While the writer commits, this checkpoint
+ * restarts the log, and it holds the writer's lock. So the thread syncs the file shortly before: little is left for SQLite to sync then.
  *
  *   15/16 of the gate    write back, sync the file        the writer commits meanwhile
  *   the gate             write back, restart the log      the writer waits
  *
- * The thread checks many times in a second, so each statement is prepared once. better-sqlite3 frees a statement's memory in the event
- * loop, some kilobytes each.
+ * The thread checks many times in a second, so each statement is prepared once. The library better-sqlite3 frees a statement's memory in
+ * the event loop, some kilobytes each.
  */
 import { type Database, sqliteCodeOf } from '../sqlite/database.ts';
 import type { FileSeal } from './file-seal.ts';

@@ -1,5 +1,5 @@
 /**
- * Syncs a file of the store by a descriptor that SQLite has opened. An own descriptor would have to be closed at some time, and closing any
+ * Syncs a file of the store by a descriptor that SQLite has opened. An own descriptor would have to be closed at some time. Closing any
  * descriptor of a file releases the locks of all of the process's connections to it.
  */
 import { fstatSync, fsyncSync, readdirSync, statSync } from 'node:fs';

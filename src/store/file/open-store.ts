@@ -50,7 +50,7 @@ export interface OpenStoreOptions {
   readonly boot?: string | null;
   /** Why whatever is at the path must be made anew, or null. */
   readonly lost?: string | null;
-  /** No other process reads the file while it is open: the index of its log loses its name. Default false. */
+  /** Only this process reads the file while it is open: the index of its log loses its name. Default false. */
   readonly ownProcessOnly?: boolean;
 }
 
@@ -176,14 +176,14 @@ function takeLock(file: string, waitMs: number): Database {
 /** Why a file cannot be used. */
 interface Fault {
   readonly reason: string;
-  /** What is added to the name of a file that is kept: of a newer version, or perhaps of another program. */
+  /** The suffix of the name of a file that is kept: of a newer version, or perhaps of another program. */
   readonly aside?: string;
 }
 
 /** The fault of a file whose first fill a crash of the machine interrupted. Any page may be torn, so SQLite does not open the file. */
 const lostInFill: Fault = { reason: 'the machine went down while it was filled for the first time' };
 
-/** What is added to the name of a file that is no store, where a store has been before. */
+/** The suffix of the name of a file that is no store, where a store has been before. */
 const unknownFile = 'unknown';
 
 /** Has a store been opened at this path before? Its lock or a note is still beside it. */
@@ -234,7 +234,8 @@ function damageOf(file: string, lost: string | null): Fault | null {
  * Removes the name of the log's index. All connections are in this process and share the open index. It is mapped into memory: if another
  * program shortened the file, the process would end by SIGBUS. A copy of an older folder over this one would do so.
  *
- * A connection of another process makes an index of its own. Its locks hold nobody back, so a checkpoint writes pages that it reads.
+ * A connection of another process makes an index of its own. Its locks do not hold a checkpoint back, so a checkpoint writes pages that it
+ * reads.
  */
 function hideLogIndex(file: string): void {
   rmSync(`${file}-shm`, { force: true });

@@ -1,4 +1,4 @@
-/** The seal in another process: it has no memory in common with the one that writes, but a copy in a file. */
+/** The seal in another process: it has no memory in common with the writing process, but a copy in a file. */
 import { mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
@@ -16,7 +16,7 @@ function sealed() {
   return { file, copy, writer, reader };
 }
 
-/** Writes into the file, and gives it a time that no other write has. */
+/** Writes into the file, and gives it a time that is unique to this write. */
 let seconds = 1_700_000_000;
 function scribble(file: string): void {
   seconds += 1;

@@ -1,6 +1,6 @@
 /**
- * Finds the values at a path in an object's JSONB, without converting lists and objects on the way. The counterpart of valuesAt
- * (src/catalog/paths/value-at.ts).
+ * Finds the values at a path in an object's JSONB, without converting the lists and objects through which it leads. The counterpart
+ * of valuesAt (src/catalog/paths/value-at.ts).
  *
  *   conditions[type=Ready].status   the elements of the list -> the first whose member `type` is Ready -> its member `status`
  *

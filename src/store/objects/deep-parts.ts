@@ -1,6 +1,6 @@
 /**
  * The parts of a JSON text that nest deeper than any path leads. SQLite refuses a text of more than 1,000 levels, and an API server takes
- * 10,000. Without these parts SQLite takes the text, and filters, orders and counts find what they would find in the whole text.
+ * 10,000. Without these parts SQLite takes the text. Filters, orders and counts find the same values as in the whole text.
  *
  *   with one level of lists and objects:   {"a":[1],"b":{"c":2},"d":3}   ->   {"a":[],"b":{},"d":3}
  */

@@ -25,11 +25,13 @@ export interface FieldManager {
 const most = 8;
 /** Characters of a text; API servers allow 128 for a manager. */
 const longest = 128;
-/** An API server counts fields to it that nobody has when the object is applied for the first time. So it is no one who changed something. */
+/**
+ * When an object is applied for the first time, an API server assigns fields without a manager to this name. So it did not change anything.
+ */
 const nobody = 'before-first-apply';
 
 /**
- * The managers with the newest time, as JSON. Null if managedFields name nobody.
+ * The managers with the newest time, as JSON. Null if managedFields name no manager.
  * @param managedFields the list, or its JSON text
  */
 export function newestManagers(managedFields: unknown): string | null {

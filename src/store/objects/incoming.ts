@@ -19,13 +19,13 @@ export interface ReceivedObject extends IndexedObject {
   readonly text: string;
   /** The parsed object without its redacted paths. */
   readonly value: Readonly<Record<string, unknown>>;
-  /** SQLite paths to remove from the text, besides those that the redaction's SQL removes. */
+  /** SQLite paths to remove from the text, besides the paths that the redaction's SQL removes. */
   readonly redactedPaths: readonly string[];
   /** metadata.managedFields, or its JSON text; undefined if the object came without. */
   readonly managedFields: unknown;
 }
 
-/** What is known of the objects of a kind. */
+/** The knowledge for reading the objects of a kind. */
 export interface ObjectReading {
   readonly names: KindNamesOnWire;
   readonly redaction: Redaction;

@@ -73,7 +73,7 @@ interface RelatedRows {
   /** How often a row occurs in the answer. */
   readonly timesOf: (id: number) => number;
   readonly tallies: RelatedTally[];
-  /** Told the characters of the rows, each as often as it occurs; null for the rows of a page, which occur once. */
+  /** Receives the number of characters of the rows, each row as often as it occurs. Null for the rows of a page, which occur once. */
   readonly charge: ((characters: number) => void) | null;
 }
 

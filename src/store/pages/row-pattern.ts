@@ -22,7 +22,7 @@ export type WritePlain = (lines: string) => string | null;
 
 /** A JSON string. It allows only escapes whose characters have no second spelling, so neither \/ nor \u. */
 const text = String.raw`"[^"\\\x00-\x1f]*(?:\\["\\bfnrt][^"\\\x00-\x1f]*)*"`;
-/** An integer of at most 15 digits: JSON.stringify spells such a double in the same way. */
+/** An integer of at most 15 digits: JSON.stringify spells this double in the same way. */
 const whole = String.raw`0|-?[1-9]\d{0,14}`;
 /** An integer of at most 9 digits, so below 2^31. */
 const short = String.raw`0|-?[1-9]\d{0,8}`;

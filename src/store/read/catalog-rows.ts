@@ -57,7 +57,7 @@ export interface KindThatCame {
   readonly place: number;
 }
 
-/** The kinds in the order in which they came, also those that are gone. */
+/** The kinds in the order in which they came, also kinds that are gone. */
 export async function readKindsThatCame(lease: Lease): Promise<readonly KindThatCame[]> {
   const rows = await lease.all({
     sql: 'SELECT k.grp, k.plural, c.name, c.id FROM kind_came c JOIN kind k ON k.id = c.kind ORDER BY c.id',

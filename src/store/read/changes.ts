@@ -110,7 +110,7 @@ export async function readEntries(
   return rows.map(entryIn);
 }
 
-/** The bodies before and after a change, as JSON texts; null where there is none, or where it is no longer known. */
+/** The bodies before and after a change, as JSON texts. Null where there is none, or where it is no longer known. */
 export type ChangedBodies = Pick<LoggedChange, 'before' | 'after'>;
 
 /** The bodies of the entries with these sequence numbers, by number. Their other members must have been read in the same lease. */

@@ -277,7 +277,7 @@ export class ReadConnection {
     return this.#connect().log().heldBytes;
   }
 
-  /** What `read` read, if the files are still those of the store. An error that comes of changed files is replaced. */
+  /** The result of `read`, if the files are still those of the store. An error that comes of changed files is replaced. */
   #sealed<T>(read: () => T): T {
     let result: T;
     try {

@@ -1,8 +1,8 @@
 /**
  * The objects that name another: from a target back to its references.
  *
- * Each batch is a statement of its own that continues after the last row of the batch before. So others can write between two batches. What
- * comes meanwhile may be missed; it is a change of the referring object.
+ * Each batch is a statement of its own that continues after the last row of the batch before. So others can write between two batches. A
+ * reference that comes meanwhile may be missed; it is a change of the referring object.
  */
 import type { Database } from '../sqlite/database.ts';
 import type { NamedTarget, ObjectName } from '../types/member-reads.ts';

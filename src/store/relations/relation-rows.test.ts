@@ -1,4 +1,4 @@
-/** Against a plain model: after any writes, removals, copies and changes of places, the rows are what the bodies say. */
+/** Compares with a plain model. After any writes, removals, copies and changes of places, the rows agree with the bodies. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findReferences } from '../../catalog/bodies/find-references.ts';

@@ -22,7 +22,7 @@ export function replaceIsOver(handle: ResourceHandle): PortolanError {
   );
 }
 
-/** What a first sync keeps in memory until its rowset is published. */
+/** The data that a first sync keeps in memory until its rowset is published. */
 interface Filled {
   readonly deferred: DeferredEntries;
   readonly counts: RowsetCounts;

@@ -36,7 +36,7 @@ interface ChangedObject {
 
 /** Estimated bytes of an entry besides its body: the row and its index entries. */
 const entryBytes = 200;
-/** Events between two removals of old entries, while events keep the writer busy. */
+/** Events between two removals of the oldest entries, while events keep the writer busy. */
 const eventsPerCut = 16;
 /**
  * The most entries that are removed for each event. In a steady state it is about one. It is more when large entries of one kind displace
@@ -63,7 +63,7 @@ export class ChangeLog {
   readonly #session: WriteSession;
   readonly #clock: Clock;
   readonly #bounds: LogBounds;
-  /** Events since the last removal of old entries. */
+  /** Events since the last removal of the oldest entries. */
   #eventsSinceCut = 0;
 
   constructor(session: WriteSession, clock: Clock, bounds: LogBounds) {
@@ -190,7 +190,7 @@ export class ChangeLog {
     return some.length;
   }
 
-  /** Removes entries of a kind: `rows` are its oldest ones, with sequence number, bytes of the body and of the managers, and time. */
+  /** Removes entries of a kind. `rows` are its oldest ones: sequence number, bytes of the body, bytes of the managers, time. */
   #remove(kindId: number, rows: readonly Row[]): void {
     const last = rows.at(-1);
     if (last === undefined) return;

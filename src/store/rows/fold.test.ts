@@ -1,7 +1,7 @@
 /**
- * Folding the change log gives the table after any sequence of steps: writes, deletes, recreated objects, replays, replaces of both
- * kinds. Other steps drop and redeclare resources, reopen the file, or trim the log. Undoing the log gives the earlier table. The kept
- * counts by namespace and health are those of the rows.
+ * Folding the change log gives the table after any sequence of steps. Steps write, delete and recreate objects, replay, and replace in
+ * both ways. Other steps drop and redeclare resources, reopen the file, or trim the log. Undoing the log gives the earlier table. The
+ * kept counts by namespace and health are those of the rows.
  */
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
@@ -170,7 +170,7 @@ class Run {
     expect(this.writer.state(this.handle).lastResourceVersion).toBe(String(this.server.rv));
   }
 
-  /** The kept counts of each published rowset are those of its rows; no other rowset has counts. */
+  /** The kept counts of each published rowset are those of its rows; the other rowsets have no counts. */
   async checkCounts(): Promise<void> {
     const lease = leaseOn(this.file);
     const kept = await lease.all({

@@ -159,7 +159,7 @@ test('whatever is written, the log of each kind is whole after its floor, and wi
       for (const [kind, floor = 0, since = 0] of floors) {
         const expected = written.filter(([of, seq]) => of === kind && seq > floor).map(([, seq]) => [seq]);
         expect(read(store.file, `SELECT seq FROM change WHERE kind = ${kind} ORDER BY seq`)).toEqual(expected);
-        // What was committed after `since` is there.
+        // The entries that were committed after `since` are there.
         for (const [of, seq, then] of written)
           if (of === kind && begun + then > since) expect(seq).toBeGreaterThan(floor);
       }

@@ -74,7 +74,7 @@ export class KindLogs {
   /**
    * The kind whose oldest entries are removed next: the one with the most bytes times the age of its oldest entry. A kind with a hundred
    * times the bytes in a second then keeps ten times the bytes and a tenth of the time. With the most bytes alone, all kinds would keep
-   * the same bytes in the end, and the subscribers of a kind with many changes would have too short a time. Null if the log is empty.
+   * the same bytes in the end. The subscribers of a kind with many changes would have too short a time. Null if the log is empty.
    */
   heaviest(now: number): { readonly kindId: number; readonly bytes: number } | null {
     let most = 0;

@@ -28,7 +28,7 @@ import {
 } from './stored-resource.ts';
 import type { WriteSession } from './write-session.ts';
 
-/** Kinds whose names are remembered, those that are gone included. */
+/** Kinds whose names are remembered, including kinds that are gone. */
 export const mostKindsThatCame = 10_000;
 
 export class Resources {

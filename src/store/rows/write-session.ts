@@ -1,9 +1,9 @@
 /**
  * The writer's transactions and the counters that every commit persists.
  *
- * Invariants: the counters and the state of the change log in memory are those of the last commit or of the running transaction, and a failed transaction restores
- * them. The row of `state` is written in the transaction that changed a counter. Listeners are called after a commit, never inside
- * it. An error of a listener affects neither the commit nor other listeners.
+ * Invariants: the counters and the state of the change log in memory are those of the last commit or of the running transaction. A failed
+ * transaction restores them. The row of `state` is written in the transaction that changed a counter. Listeners are called after a commit,
+ * never inside it. An error of a listener affects neither the commit nor other listeners.
  *
  * Bulk work on unpublished rows may leave its transaction open (`fill`), because many small commits would write the same index pages
  * again and again. Any other write commits it first, and so does `settle`. A rollback calls the `lost` callback of each writer in it.
@@ -38,7 +38,7 @@ interface OpenTransaction {
 export class WriteSession {
   readonly database: Database;
   readonly committed: CommitSignal;
-  /** What the change log has of each kind. */
+  /** The extent of the change log for each kind. */
   readonly logs: KindLogs;
   readonly #epoch: string;
   readonly #seal: FileSeal;

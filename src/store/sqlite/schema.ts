@@ -152,7 +152,7 @@ export const schemaStatements: readonly string[] = [
   `CREATE INDEX change_kind ON change (kind, seq)`,
   `CREATE INDEX change_deleted ON change (uid, seq) WHERE type = 'DELETED'`,
   `CREATE INDEX change_reset ON change (kind, cluster, seq) WHERE type = 'RESET'`,
-  // What the log has of each kind (kind-logs.ts): all entries after `floor`, which are all changes after the time `since`, in about
+  // The extent of the log for each kind (kind-logs.ts): all entries after `floor`, which are all changes after the time `since`, in about
   // `bytes`. A kind without a row has no entry.
   `CREATE TABLE kind_log (kind INTEGER PRIMARY KEY, floor INTEGER NOT NULL, since INTEGER NOT NULL, bytes INTEGER NOT NULL)`,
 ];

@@ -85,7 +85,7 @@ export function registerSqlFunctions(database: Database, options: SqlFunctionOpt
     const texts = new Set(keysAt(type as LeafType, path, json).map((key) => keyText(type as LeafType, key)));
     return texts.size === 0 ? '[null]' : `[${[...texts].join(',')}]`;
   });
-  // fold_key(fold, type, path, json): the key of what the values at a path through lists come to. A null json has no values.
+  // fold_key(fold, type, path, json): the key of the aggregate of the values at a path through lists. A null json has no values.
   database.define('fold_key', { deterministic: true, arity: 4 }, (fold, type, path, json) => {
     const values = typeof json === 'string' ? valuesAt(parseExact(json), pathOfText(String(path))) : [];
     return storedKey(type as LeafType, foldValues(fold as ListFold, type as LeafType, values));

@@ -1,6 +1,6 @@
 /**
  * Keys are stored in promoted columns and written into cursors, and the health in a column of its own. A file with other keys gives
- * wrong answers, so a change of the keys or of the health rules is a change of the file's format.
+ * wrong answers. So a change of the keys or of the health rules is a change of the file's format.
  */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';

@@ -39,7 +39,7 @@ export class StoreFault extends PortolanError {
 /** A fault that lasts, for those who look after the gateway. Plain data; a type alias, so that it is assignable to a record. */
 export type StoreTrouble = {
   readonly kind: StoreFaultKind;
-  /** What is wrong, and what to do. */
+  /** The fault, and the remedy. */
   readonly error: string;
   /** Milliseconds since the epoch. */
   readonly since: number;

@@ -77,8 +77,8 @@ export interface Writer {
   openCluster(name: string, uid: string | null): void;
   /**
    * Notes all clusters that are registered now, by name, each with a text that identifies its API server. Data of registered clusters that
-   * are no longer among them, or that have another API server, is dropped, and RESET is logged. So is data of clusters of an earlier start
-   * whose name is registered now.
+   * are no longer among them, or that have another API server, is dropped. Data of clusters of an earlier start whose name is registered
+   * now is dropped too. RESET is logged for both.
    * @param started names of the clusters of this start, whose data stays
    */
   registerClusters(servers: ReadonlyMap<string, string>, started: ReadonlySet<string>): void;

@@ -1,6 +1,6 @@
 /**
- * The references in the file against the bodies in it: after first lists, relists of both forms, events, new declarations, a dropped
- * collection and restarts, once housekeeping has nothing left to do.
+ * Compares the references in the file with the bodies in it, once housekeeping has nothing left to do. Before come first lists,
+ * relists of both forms, events, new declarations, a dropped collection and restarts.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -34,7 +34,7 @@ export interface StoreWriter extends Writer {
   readonly outcome: OpenedStore['outcome'];
   /** The fault of the file that lasts; null while it can be written. */
   trouble(): StoreTrouble | null;
-  /** Calls the listener when such a fault begins, and with null when it is mended. */
+  /** Calls the listener when a fault of this kind begins, and with null when it is mended. */
   onTrouble(listener: (trouble: StoreTrouble | null) => void): void;
   /** Calls the listener once, through setImmediate, when the file is lost. Close the writer then, and open another one with the reason. */
   onDamage(listener: (reason: string) => void): void;

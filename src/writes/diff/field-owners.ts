@@ -41,7 +41,7 @@ function owns(set: unknown, steps: readonly ChangeStep[], at = 0): boolean {
 
 type ElementStep = Extract<ChangeStep, { readonly kind: 'element' }>;
 
-/** Entries of managedFields, keys of one element, key sets of a list, and selections of keys that elements have. */
+/** Entries of managedFields, keys of one element, key sets of a list. Selections of keys that elements have. */
 const most = { entries: 1000, keys: 8, keySets: 4, selections: 16 } as const;
 
 /** A name of an element by its keys. */
@@ -50,7 +50,7 @@ interface KeyName {
   readonly keys: Json;
 }
 
-/** What one field set has, to be looked up. */
+/** The content of one field set, in a form for look-ups. */
 class ReadSet {
   readonly isEmpty: boolean;
   /** The names of elements, each with its place in the set: the first one that fits an element is the element's. */

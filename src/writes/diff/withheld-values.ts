@@ -70,7 +70,7 @@ export function valuesWithheld(object: Json | null, redacted: readonly string[])
   );
 }
 
-/** What of the value may be shown: without what is withheld. Undefined if nothing may. */
+/** The value without its withheld parts. Undefined if nothing may be shown. */
 export function visible(value: unknown): unknown {
   if (value instanceof Withheld) return undefined;
   if (Array.isArray(value)) return value.map(visible).filter((item) => item !== undefined);

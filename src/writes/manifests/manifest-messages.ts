@@ -1,4 +1,4 @@
-/** What the thread of a long text is started with, and its one answer. */
+/** The start data of the thread of a long text, and its one answer. */
 import type { ErrorCode } from '../../base/errors.ts';
 
 /** A text, and its place in the request: `docs[0]`. */

@@ -20,7 +20,7 @@ export interface MergeSchema {
   readonly definitions: Schema;
 }
 
-/** What tells the elements of a list apart. */
+/** The keys that tell the elements of a list apart. */
 export type ListKeys =
   | {
       readonly kind: 'map';
@@ -47,7 +47,7 @@ export function schemaOfElements(of: MergeSchema | null): MergeSchema | null {
   return of === null ? null : resolved(of, memberOf(of.schema, 'items'));
 }
 
-/** What tells the elements of the list apart; null: the list is one value. */
+/** The keys that tell the elements of the list apart; null: the list is one value. */
 export function listKeysOf(of: MergeSchema | null): ListKeys | null {
   if (of === null) return null;
   const { schema } = of;
@@ -99,7 +99,7 @@ function resolved({ definitions }: MergeSchema, found: unknown): MergeSchema | n
   return null;
 }
 
-/** What says which members or elements there are. */
+/** The keywords that declare members or elements. */
 const shapes = ['properties', 'items', 'additionalProperties'];
 const shaped = ['$ref', ...shapes, 'allOf', 'anyOf'];
 

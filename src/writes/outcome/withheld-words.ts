@@ -1,8 +1,8 @@
 /**
  * Keeps redacted values out of the words of an API server. A server quotes values: `data[pin]: Invalid value: "1234"`.
  *
- * Owns: which values must not be told, and the sentence that stands instead of words that contain one. The values are those that the
- * caller sent, and those of the live object. Texts of Secrets are looked for as Base64 and decoded. A server may quote a part of a value,
+ * Owns: which values must not be told, and the sentence that stands instead of words that contain one. The values come from the caller's
+ * request and from the live object. Texts of Secrets are looked for as Base64 and decoded. A server may quote a part of a value,
  * as in the difference of two objects: six characters in a row are a part.
  */
 import type { WriteError } from './write-error.ts';
@@ -33,7 +33,7 @@ export function untoldTexts(values: readonly unknown[]): Untold {
 /** Characters in a row that count as a part of a value. */
 const partLength = 6;
 
-/** Characters of values that are looked for. Looking for more would take long, so then no words are told. */
+/** Characters of values that are looked for. Looking for more would take long, so then no words are shown. */
 const mostCharacters = 64 * 1024;
 
 /** Does the text contain one of these values or a part of one, as it is or escaped? True also if that cannot be found out soon. */
@@ -69,7 +69,7 @@ export function withoutValues(error: WriteError, untold: Untold): WriteError {
   };
 }
 
-/** The error without the words of the API server, where it is not known what they may tell. */
+/** The error without the words of the API server, where these may contain withheld values. */
 export function withoutWords(error: WriteError): WriteError {
   const { code, reason } = error.status ?? {};
   return {
@@ -80,7 +80,7 @@ export function withoutWords(error: WriteError): WriteError {
   };
 }
 
-/** The warnings without those that contain one of these values. */
+/** The warnings, except warnings that contain one of these values. */
 export function warningsWithoutValues(warnings: readonly string[], untold: Untold): readonly string[] {
   return warnings.map((text) => (tells(text, untold) ? instead : text));
 }

@@ -158,7 +158,7 @@ function invalid(
   causes: ApiError['causes'],
   { holdsUid, holdsTests = false }: Sent,
 ): Pick<WriteError, 'code' | 'by'> & { path?: string } {
-  // What is wrong with a JSON patch is not told.
+  // The API server does not tell the fault of a JSON patch.
   if (holdsTests && causes.length === 0 && /due to an error in our request/.test(message))
     return { code: 'STALE_OBJECT' };
   if (holdsUid && causes.some(({ field }) => field === 'metadata.uid')) return { code: 'STALE_OBJECT' };

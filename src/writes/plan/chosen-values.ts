@@ -1,6 +1,6 @@
 /**
- * The values of a new object that the API server chooses anew for each request: a generated name, the address and the node port of a
- * Service, the uid in the labels of a Job.
+ * The values of a new object that the API server chooses anew for each request. Examples: a generated name, a Service's address and
+ * node port, the uid in the labels of a Job.
  *
  *   dry run  { clusterIP: "10.0.0.7", port: 80 }
  *   dry run  { clusterIP: "10.0.0.9", port: 80 }    the values that differ are chosen: [["clusterIP"]]

@@ -61,7 +61,7 @@ export function plannedUnchecked(
   };
 }
 
-/** What is missing, by the words of the API server; null for an error of another kind. */
+/** The missing object, by the words of the API server; null for an error of another kind. */
 function missingIn(
   { target: { cluster, resource, namespace } }: WriteIntent,
   { error, live }: PlannedWrite,

@@ -9,7 +9,7 @@
  *   chosen    for each new object: the places of values that the API server chooses anew for each request
  *
  * Both HMACs include the caller, the verb and the arguments. So a plan of another caller, of other arguments or of another installation
- * is refused. Without the key nobody can test guesses of redacted values against a tag.
+ * is refused. Without the key, guesses of redacted values cannot be tested against a tag.
  *
  * The resourceVersion is a hint: an object that still has it is written without a second dry run. It is no part of a tag, because the status
  * of some object always changes between review and apply.
@@ -24,12 +24,12 @@ import { pathOfChange, type ValueChange } from '../diff/field-changes.ts';
 import { sealedText } from '../diff/withheld-values.ts';
 import type { TargetResource, WriteTarget } from '../request/write-intent.ts';
 
-/** What a plan is bound to. */
+/** The scope to which a plan is bound. */
 export interface PlanScope {
   readonly key: Uint8Array;
   readonly caller: Caller;
   readonly verb: string;
-  /** The arguments of the mutation, without those that only say how it is carried out. */
+  /** The arguments of the mutation, without arguments that only say how it is carried out. */
   readonly args: unknown;
 }
 

@@ -20,7 +20,7 @@ import { concreteWrite } from '../undo/concrete-write.ts';
 import { chosenPlaces, withoutChosen } from './chosen-values.ts';
 import { isSameButStatus } from './same-state.ts';
 
-/** What must hold of an object that a query found. */
+/** A condition for an object that a query found. */
 export interface Condition {
   /** Why a live object must not be written; null if it may. Such as: it no longer matches the filter. */
   refusal(live: Json): WriteError | null;
@@ -31,7 +31,7 @@ export interface Condition {
 export interface PlannedWrite {
   /** Null: the plan cannot be carried out for this object. */
   readonly error: WriteError | null;
-  /** The object as it is, with managedFields and all values; null if there is none, and where it could not be read. */
+  /** The object as it is, with managedFields and all values. Null if there is none, and where it could not be read. */
   readonly live: Json | null;
   /** Redacted values are Withheld. Of the subresource scale for that verb. */
   readonly before: Json | null;
@@ -42,7 +42,7 @@ export interface PlannedWrite {
   /** The changes without chosen values: a plan holds if these are the same. */
   readonly bound: readonly ValueChange[];
   readonly warnings: readonly string[];
-  /** What the dry run sent; null without one. */
+  /** The write that the dry run sent; null without one. */
   readonly tried: WriteIntent | null;
 }
 

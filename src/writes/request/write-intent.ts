@@ -6,13 +6,13 @@ export type Json = Readonly<Record<string, unknown>>;
 /** The verbs of mutations. */
 export type WriteVerb = WriteAction['verb'];
 
-/** What deletion does to the objects that the object owns (DeleteOptions.propagationPolicy). */
+/** The effect of a deletion on the objects that the object owns (DeleteOptions.propagationPolicy). */
 export type Propagation = 'BACKGROUND' | 'FOREGROUND' | 'ORPHAN';
 
 /** The formats of PATCH bodies that callers choose. */
 export type PatchFormat = 'MERGE' | 'JSON' | 'STRATEGIC';
 
-/** What is done, with all that it needs. A repeated action with the same members writes the same. */
+/** The action, with all that it needs. A repeated action with the same members writes the same. */
 export type WriteAction =
   /** Server-side apply. `force` takes fields from other managers. */
   | { readonly verb: 'apply'; readonly manifest: Json; readonly force: boolean }

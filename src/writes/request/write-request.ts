@@ -11,7 +11,7 @@
  *   delete   DELETE with DeleteOptions               propagationPolicy, preconditions
  *   evict    POST   the subresource eviction         preconditions
  *
- * Preconditions of a PATCH stand in `metadata` of its body: the API server answers 409 for another resourceVersion, and 422 with the
+ * Preconditions of a PATCH stand in `metadata` of its body. The API server answers 409 for another resourceVersion, and 422 with the
  * field metadata.uid for another uid. A `test` in a JSON patch that fails is 422, and does not say which.
  *
  * API servers compare the values of a `test` by their JSON text. So a JSON patch has the escapes of Go: `<` is `\u003c`.

@@ -108,7 +108,7 @@ function mergePatch(changes: readonly ValueChange[]): Json {
   return patch;
 }
 
-/** Never throws: the outcome of every item is told. */
+/** Never throws: the outcome of every item is reported. */
 async function noted(context: RunContext, intent: WriteIntent): Promise<WriteError | null> {
   try {
     await context.before(intent, []);

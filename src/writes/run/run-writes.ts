@@ -5,7 +5,7 @@
  *   CONTINUE   each object for itself
  *   REVERT     as STOP, and then what was written is undone, the newest first (revert.ts)
  *
- * Every object has an outcome, also after an abort: what was sent is told as it ended, or as UNKNOWN.
+ * Every object has an outcome, also after an abort. A request that was sent has its result, or UNKNOWN.
  */
 
 import { Semaphore } from '../../base/concurrency/semaphore.ts';

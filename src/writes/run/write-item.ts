@@ -39,7 +39,7 @@ import {
 } from '../send/send-write.ts';
 import { concreteWrite, isUndoable } from '../undo/concrete-write.ts';
 
-/** What was done with the object. */
+/** The effect on the object. */
 export type WriteResult = 'CREATED' | 'CHANGED' | 'UNCHANGED' | 'DELETED' | 'EVICTED' | 'REVERTED' | 'NONE';
 
 /** The outcome for one object. Redacted values in `before`, `after` and `changes` are Withheld. */
@@ -49,7 +49,7 @@ export interface WriteItem {
   /** With managedFields; null where it was not read. */
   readonly live: Json | null;
   readonly before: Json | null;
-  /** What the API server answered. */
+  /** The object in the answer of the API server. */
   readonly after: Json | null;
   readonly changes: readonly ValueChange[];
   readonly warnings: readonly string[];
@@ -127,7 +127,7 @@ export async function writeItem(context: RunContext, item: RunItem, keepsBefore:
 }
 
 /**
- * What must hold of the object. For an undo, each second attempt holds tests of the changed fields, and not the resourceVersion
+ * The preconditions for the object. For an undo, each second attempt holds tests of the changed fields, and not the resourceVersion
  * (undo/concrete-write.ts).
  */
 function heldInTurn({ action, preconditions }: WriteIntent, attempt: number): Preconditions {

@@ -4,8 +4,8 @@
  *   base64url(JSON [[cluster, resourceKey, namespace, name, uid, resourceVersion, isRemoval], …])
  *
  * It has the newest write of each collection that a reflector may watch: a resource of a cluster, or of one namespace. The events of a
- * collection arrive in the order of their versions. So whoever sees the newest one sees the others. Removals without a version are all
- * in it, because nothing orders them.
+ * collection arrive in the order of their versions. So a reader that sees the newest one sees the others. Removals without a version are
+ * all in it, because nothing orders them.
  */
 import { PortolanError } from '../../base/errors.ts';
 import { list, parsedJson } from '../../base/json.ts';

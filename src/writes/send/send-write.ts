@@ -31,7 +31,7 @@ import {
 } from '../request/write-intent.ts';
 import { writeRequest } from '../request/write-request.ts';
 
-/** What the requests of one mutation have in common. */
+/** The context that the requests of one mutation share. */
 export interface WriteContext {
   /** Sends as the caller. @throws PortolanError if the caller may not use the cluster */
   client(cluster: string): Promise<Pick<CallerClient, 'send'>>;
@@ -56,7 +56,7 @@ export interface WriteContext {
 export type Answer<T> = ({ readonly error: null } & T) | { readonly error: WriteError };
 
 export interface Written {
-  /** What the API server answered: the object, a Scale or an Eviction; null for a Status. */
+  /** The answer of the API server: the object, a Scale or an Eviction; null for a Status. */
   readonly object: Json | null;
   /** True for an object that was not there before. */
   readonly isNew: boolean;
@@ -241,10 +241,10 @@ async function withoutRedacted(
 ): Promise<WriteError> {
   const redacted = context.redacted(target.resource);
   if (redacted.length === 0 || isUnauthorized(error)) return error;
-  // These words have nothing but what the request names. Who may not get the object is told them too.
+  // These words have nothing but what the request names. A caller who may not get the object receives them too.
   if (error.message === `${resourceKey(target.resource)} "${target.name}" not found`) return error;
   const isNew = action.verb === 'create' || target.name === null;
-  // A server quotes values of the object that it has, such as those that an update would remove.
+  // A server quotes values of the stored object, such as values that an update would remove.
   const read = live !== null || isNew ? { error: null, object: live } : await readLive(context, target);
   if (read.error !== null) return withoutWords(error);
   return withoutValues(error, untoldTexts([...valuesSent(action, redacted), ...valuesWithheld(read.object, redacted)]));
@@ -255,7 +255,7 @@ function valuesSent(action: WriteAction, redacted: readonly string[]): readonly 
   if ('manifest' in action) return valuesWithheld(action.manifest, redacted);
   if (!('patch' in action) || redacted.length === 0) return [];
   const patch = recordOf(action.patch);
-  // A list of operations names no place of a value: none of its values is told.
+  // A list of operations names no place of a value: none of its values is shown.
   return patch === null ? [action.patch] : valuesWithheld(patch, redacted);
 }
 

@@ -1,4 +1,4 @@
-/** The outcome for one object as it is told: with its identity, and what of it is redacted. */
+/** The outcome for one object as it is reported: with its identity and its redacted paths. */
 import { memberOf, recordOf } from '../../catalog/values/displayed-value.ts';
 import type { Identity } from '../../query/plan/filter.ts';
 import type { RunContext, WriteItem } from '../run/write-item.ts';

@@ -9,7 +9,7 @@ import type { WriteSession } from './write-session.ts';
 export interface WriteReport {
   /** Of a dry run. */
   readonly planId: string | null;
-  /** What was written, for readers at any replica; null where nothing was. */
+  /** The token of the writes, for readers at any replica; null if nothing was written. */
   readonly token: string | null;
   /** Has no item an error? */
   readonly complete: boolean;
@@ -36,13 +36,13 @@ export async function writtenReport(
   const awaited = outcomes.flatMap((outcome): readonly (Awaited & { readonly outcome: WriteItem })[] => {
     const { written, result } = outcome;
     const identity = identityIn(outcome);
-    // What was undone has another version by now, or is gone.
+    // An object whose write was undone has another version by now, or is gone.
     if (written === null || identity === null || result === 'REVERTED') return [];
     return [{ outcome, identity, ...written, isRemoval: result === 'DELETED' || result === 'EVICTED' }];
   });
   const shown = await seen(operation, awaited, options.waitMs, context.signal);
   const isSeen = new Map(awaited.map(({ outcome }, index) => [outcome, shown[index] ?? false]));
-  // What follows in the answer reads a snapshot that has the writes.
+  // The rest of the answer reads a snapshot that has the writes.
   operation.renewSnapshot();
   return {
     planId: null,

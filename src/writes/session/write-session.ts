@@ -45,7 +45,7 @@ interface SessionStart {
   /** All arguments that change what is written: a plan is bound to them. */
   readonly args: unknown;
   readonly options: WriteOptions;
-  /** Absent: nobody, and the signal of the operation ends the mutation. */
+  /** Absent: there is none, and the signal of the operation ends the mutation. */
   readonly follower?: Follower | undefined;
 }
 
@@ -190,7 +190,10 @@ function contextOf(parts: Parts): RunContext {
   };
 }
 
-/** The paths of the kind in the catalog; for a kind that is not ingested, the data of Secrets and what --redact says of its name. */
+/**
+ * The paths of the kind in the catalog. For a kind that is not ingested, the data of Secrets and the paths that --redact has for its
+ * name.
+ */
 function redactedPathsOf(
   { generation }: Operation,
   { redact }: WriteAccess,

@@ -68,7 +68,7 @@ export async function concreteWrite(
   return { error: null, intent: { target, action: concrete, preconditions }, warnings };
 }
 
-/** Why the object is not the one, or not in the state, that the caller has named; null if it is. */
+/** Why the object or its state is not what the caller has named; null if it is. */
 function otherState(
   { target, preconditions }: WriteIntent,
   action: UndoableAction,
@@ -159,7 +159,7 @@ async function isThere(
   if (resource === null) return absent;
   const place = { cluster, resource, namespace: resource.namespaced ? namespace : null, name, place: null };
   const owner = await readLive(context, place);
-  // After another error nobody knows, and the reference would be lost for good.
+  // After another error that is unknown, and the reference would be lost.
   if (owner.error !== null) return owner.error.by === 'RBAC' ? absent : owner;
   return { error: null, isThere: uidOf(owner.object) === reference['uid'] };
 }

@@ -1,6 +1,6 @@
 /**
- * An object with what somebody edited: the three-way merge (merge/three-way-merge.ts) of what an editor was given, what came back, and the
- * object as it is.
+ * An object with a user's edits. It is the three-way merge (merge/three-way-merge.ts) of the text for the editor, the text that came back,
+ * and the object as it is.
  *
  * Not edited: the status, and members of metadata that the API server sets. An editor may leave them out.
  *
@@ -56,7 +56,7 @@ export function editedObject(
   return { error: null, wanted: revealed(merged) as Json, warnings };
 }
 
-/** What names an object. */
+/** The fields that name an object. */
 const named: readonly (readonly string[])[] = [
   ['apiVersion'],
   ['kind'],

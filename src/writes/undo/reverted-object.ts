@@ -43,7 +43,7 @@ function withLastApplied(then: Json, now: Json): unknown {
 /** The refusal for a state whose values are not all known; null if they are. */
 export function withheldState(body: Json, target: WriteTarget, redacted: readonly string[]): WriteError | null {
   const missing = redacted.filter((text) => {
-    // The value is absent in what is recorded. What would hold it is there.
+    // The value is absent in what is recorded. Its parent is there.
     const around = parsePath(text).steps.slice(0, -1);
     return placesAt(around, body).length > 0;
   });

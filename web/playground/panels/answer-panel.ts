@@ -1,4 +1,4 @@
-/** A plugin of GraphiQL: what the last answer says of its cost, its warnings and, where the gateway offers it, its execution. */
+/** A plugin of GraphiQL: cost and warnings of the last answer. It shows the execution too, if the gateway offers that. */
 import type { GraphiQLPlugin } from '@graphiql/react';
 import { createElement as h, type ReactElement, type ReactNode } from 'react';
 import type { LastAnswer } from './last-answer.ts';

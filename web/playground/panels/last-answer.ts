@@ -38,7 +38,7 @@ export class LastAnswer {
     };
   }
 
-  /** Another tab is shown: the answer is not its own. What the answer said of its cost stays in the panel. */
+  /** Another tab is shown: the answer is not its own. The panel keeps the cost of the answer. */
   leaveTab(): void {
     this.#set({ ...this.#state, answer: null, measure: null });
   }

@@ -1,5 +1,5 @@
 /**
- * The rows of an answer: the nodes of its first connection. A column is a path to scalars. Values of a list share a cell, and entries
+ * The rows of an answer: the nodes of its first connection. A column is a path to scalars. Values of a list share a cell. Entries
  * `{ name, value }`, as `columns` has them, are columns of their own.
  *
  *   { pods: { nodes: [{ metadata: { name: "a" }, columns: [{ name: "Ready", value: "1/1" }] }] } }

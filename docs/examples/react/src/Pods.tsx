@@ -72,7 +72,7 @@ export function Pods() {
     ignoreResults: true,
     onData({ data: { data: message } }) {
       if (message === undefined) return;
-      // Apollo writes changed objects into its cache by itself; this takes out those that are gone.
+      // Apollo writes changed objects into its cache by itself; this takes out the objects that are gone.
       applyChanges(cache, message.podChanges);
       const { phase, changes } = message.podChanges;
       if (phase === 'LIVE') setAdded((count) => count + changes.filter(({ type }) => type === 'ADDED').length);
