@@ -5,7 +5,7 @@
  * credential of its own.
  */
 import type { Authenticate, Caller, Credentials } from '../access/caller.ts';
-import type { Rights } from '../access/rights.ts';
+import { type Rights, rightsOfCells } from '../access/rights.ts';
 import type { Clock } from '../base/clock.ts';
 import { codeOf, messageOf } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -43,6 +43,8 @@ export interface AccessControlOptions {
   readonly clusters: ReadonlyMap<string, ClusterOptions>;
   /** The number of clusters of the gateway; Infinity if more may come. */
   readonly served: number;
+  /** Several cells: their readers, and the cell of each cluster. `reader` is that of the first one. */
+  readonly cells?: AccessCells | undefined;
   /** The audiences of which a token must have one; empty for those of the API server. */
   readonly audiences: readonly string[];
   /** Whether the gateway's credentials may be used in the name of a caller, and by which rights. */
@@ -58,9 +60,21 @@ export interface AccessControlOptions {
   readonly staleSince?: ((cluster: string) => number | null) | undefined;
 }
 
+/** The cells of a gateway that has several. */
+export interface AccessCells {
+  readonly readers: readonly Reader[];
+  /** The number of clusters of each cell at the start; Infinity if more may come. */
+  readonly served: readonly number[];
+  /** The index of the cell that has the cluster. */
+  cellOf(cluster: string): number;
+}
+
 export interface AccessControl {
   readonly authenticate: Authenticate;
+  /** In all cells. */
   readonly rights: Rights;
+  /** By cell. */
+  readonly rightsOfCells: readonly Rights[];
   /** The cluster that knows the callers. */
   readonly home: string;
   /** The samples of what roles grant that were compared with the API server; null where none are. */
@@ -73,8 +87,8 @@ export interface AccessControl {
   mayObserve(caller: Caller): Promise<boolean>;
   /** Callers have rights in these clusters too, besides those of the start. The former registered ones end. */
   register(clusters: readonly (ClusterOptions & { readonly name: string })[]): Promise<void>;
-  /** Notes a commit. Call it before the subscribers learn of the commit. */
-  wake(committed?: CommittedChanges): void;
+  /** Notes a commit in a cell; default: the first one. Call it before the subscribers learn of the commit. */
+  wake(committed?: CommittedChanges, cell?: number): void;
   close(): Promise<void>;
 }
 
@@ -95,24 +109,24 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
     reviews?.rolesChanged();
     options.changed();
   };
-  const deleted =
-    reviews === null
-      ? null
-      : new DeletedNamespaces({
-          reader: options.reader,
-          log,
-          gone: (cluster, namespace) => {
-            reviews.namespaceDeleted(cluster, namespace);
-            options.changed();
-          },
-          lost: changed,
-        });
-  deleted?.wake();
-  const granted = options.mode === 'review' ? null : new StoredRights({ ...options, clusters, changed });
-  const check =
-    reviews === null || granted === null ? null : new RightsCheck({ reviews, clock, log, alarm: options.changed });
-  const reviewed = reviews === null ? null : new ReviewedRights({ ...options, clusters, granted, reviews, check });
-  const rights = reviewed ?? must(granted, 'the rights by roles');
+  const { readers, served, cellOf } = options.cells ?? {
+    readers: [options.reader],
+    served: [options.served],
+    cellOf: () => 0,
+  };
+  const cells = readers.map((reader, index) =>
+    rightsOfCell(
+      { ...options, reader, served: must(served[index], 'the clusters of a cell') },
+      clusters.filter((cluster) => cellOf(cluster) === index),
+      { reviews, changed },
+    ),
+  );
+  const cellRights = cells.map(({ rights }) => rights);
+  const [only, ...others] = cellRights;
+  const rights =
+    only !== undefined && others.length === 0
+      ? only
+      : rightsOfCells(cellRights, (cluster) => must(cellRights[cellOf(cluster)], 'the rights of a cell'));
   const authenticator: AuthenticatorOptions = {
     tokens: tokens === null ? null : (token, span) => tokens.callerOf(token, span),
     proxies: accepts.includes('proxy') ? proxyNames : null,
@@ -138,7 +152,8 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
       upstreamCredentials(presentedBy(authenticator, credentials), cluster, identities),
     credentialsAs: async (caller, cluster) => upstreamCredentials({ type: 'named', caller }, cluster, identities),
     rights,
-    checks: check,
+    rightsOfCells: cellRights,
+    checks: checksOf(cells.flatMap(({ check }) => check ?? [])),
     mayObserve: async (caller) =>
       (await rights.allows(caller, clusters[0] ?? '', { verb: 'get', path: '/metrics' })) === true,
     async register(clustersNow) {
@@ -157,16 +172,81 @@ export async function openAccessControl(options: AccessControlOptions): Promise<
         clients.set(name, new RestClient(connection));
         callerClusters.add(name);
       }
-      reviewed?.clustersChanged();
+      for (const [index, cell] of cells.entries()) {
+        cell.replace(clusters.filter((cluster) => cellOf(cluster) === index));
+      }
       changed();
+    },
+    wake(committed, cell = 0) {
+      cells[cell]?.wake(committed);
+    },
+    async close() {
+      for (const cell of cells) cell.close();
+      await Promise.all([registered, ...connections].map((each) => each.close()));
+    },
+  };
+}
+
+/** The rights in the clusters of one cell. */
+interface CellRights {
+  readonly rights: Rights;
+  readonly check: RightsCheck | null;
+  /** The clusters of the cell from now on. */
+  replace(clusters: readonly string[]): void;
+  wake(committed: CommittedChanges | undefined): void;
+  close(): void;
+}
+
+function rightsOfCell(
+  options: AccessControlOptions,
+  first: readonly string[],
+  { reviews, changed }: { readonly reviews: AccessReviews | null; readonly changed: () => void },
+): CellRights {
+  const { reader, clock, log } = options;
+  // The parts below read this list at each use.
+  const clusters = [...first];
+  const deleted =
+    reviews === null
+      ? null
+      : new DeletedNamespaces({
+          reader,
+          log,
+          gone: (cluster, namespace) => {
+            reviews.namespaceDeleted(cluster, namespace);
+            options.changed();
+          },
+          lost: changed,
+        });
+  deleted?.wake();
+  const granted = options.mode === 'review' ? null : new StoredRights({ ...options, clusters, changed });
+  const check =
+    reviews === null || granted === null ? null : new RightsCheck({ reviews, clock, log, alarm: options.changed });
+  const reviewed = reviews === null ? null : new ReviewedRights({ ...options, clusters, granted, reviews, check });
+  return {
+    rights: reviewed ?? must(granted, 'the rights by roles'),
+    check,
+    replace(now) {
+      clusters.splice(0, clusters.length, ...now);
+      reviewed?.clustersChanged();
     },
     wake(committed) {
       granted?.wake(committed);
       deleted?.wake(committed);
     },
-    async close() {
-      granted?.close();
-      await Promise.all([registered, ...connections].map((each) => each.close()));
+    close: () => granted?.close(),
+  };
+}
+
+/** Of all cells; null where none are checked. */
+function checksOf(checks: readonly RightsCheck[]): AccessControl['checks'] {
+  const [only, ...others] = checks;
+  if (only === undefined || others.length === 0) return only ?? null;
+  return {
+    get checked() {
+      return checks.reduce((sum, { checked }) => sum + checked, 0);
+    },
+    get alarmed() {
+      return checks.some(({ alarmed }) => alarmed);
     },
   };
 }

@@ -4,12 +4,14 @@
  *   startGateway -> in parallel: the ingest thread opens the store and reads kubeconfigs; the reader threads start; this thread loads
  *                   the serving modules -> a catalog: from the store, or from the clusters -> first generation -> listening
  *   --processes  -> the ingest thread opens the store; serve processes do the rest (processes/serve-processes.ts)
+ *   --cells      -> an ingest thread, a store and readers for each cell; this process answers from all of them (cells/cell-plan.ts)
  *   close        -> server and ingest together, then engine, readers and a temporary store
  */
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { messageOf, PortolanError } from '../base/errors.ts';
 import type { Logger, LogLevel } from '../base/log.ts';
+import { must } from '../base/must.ts';
 import { temporaryFolder } from '../base/temporary-folder.ts';
 import { configuredPath } from '../catalog/describe/redacted-paths.ts';
 import { parsePath } from '../catalog/tree/path.ts';
@@ -19,6 +21,7 @@ import type { IngestProgress } from '../ingest/context/progress.ts';
 import { type IngestHandle, startIngest } from '../ingest/thread/start-ingest.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
 import { createSealCopy, type SealMemory, sealMemory } from '../store/file/file-seal.ts';
+import { cellPlan, removeOtherCells } from './cells/cell-plan.ts';
 import { AbstractKindsFile, healthDocuments, relationTexts } from './declaration-files.ts';
 import { requiredKeys } from './options/credential-kinds.ts';
 import { Shutdown } from './parts/shutdown.ts';
@@ -71,6 +74,7 @@ type GatewayConfig = ServingConfig &
     | 'inferRelations'
     | 'leaseMs'
     | 'processes'
+    | 'cells'
   > & { readonly logLevel: LogLevel };
 
 interface GatewayExtras {
@@ -104,8 +108,11 @@ export async function startGateway(
     const folder = processesFolder(config, shutdown);
     const seal = sealMemory(folder === null ? {} : { writes: sealFile(folder) });
     const parts = { file, folder, seal, sizes, shutdown, log };
-    const opening = openIngest(config, clusters, parts);
-    const starting = startServers(config, { ...parts, ...extras, clusters, opening });
+    removeOtherCells(file, config.cells.count, log);
+    const starting =
+      config.cells.count === 1
+        ? startServers(config, { ...parts, ...extras, clusters, opening: openIngest(config, clusters, parts) })
+        : startInCells(config, { ...parts, ...extras, clusters });
     const { ingest, server } = await orAborted(starting, signal);
 
     let closing: Promise<void> | null = null;
@@ -137,7 +144,7 @@ type Starting = StoreParts &
   };
 
 interface Started {
-  readonly ingest: IngestHandle;
+  readonly ingest: Pick<IngestHandle, 'synced' | 'failed' | 'progress' | 'onProgress' | 'close'>;
   readonly server: Pick<Serving, 'url' | 'page' | 'aggregatePort' | 'drain' | 'close'>;
 }
 
@@ -157,6 +164,62 @@ async function startInThisProcess(config: GatewayConfig, starting: Starting): Pr
   const registration = registrationOf(config, clusters, { ...parts, ingest, everyMs: clusterSecretsEveryMs });
   const server = await serving.startServing(config, { ...parts, clusters, ingest, reader, registration });
   return { ingest, server };
+}
+
+/** With a store for each cell. @throws PortolanError CONFIGURATION */
+async function startInCells(config: GatewayConfig, starting: Omit<Starting, 'opening'>): Promise<Started> {
+  if (!isAlone(config)) {
+    throw new PortolanError(
+      'CONFIGURATION',
+      '--cells and --processes cannot be used together: start with one of them, or with several gateways for different clusters.',
+    );
+  }
+  const { clusters, clusterSecretsEveryMs, ...parts } = starting;
+  const { count } = config.cells;
+  const names = await namesOf(clusters);
+  const plan = cellPlan(config.cells, names, parts.file);
+  const share = (bytes: number | undefined): number | undefined => bytes && Math.floor(bytes / count);
+  const own = { ...config, maxDisk: share(config.maxDisk), changeLogMax: share(config.changeLogMax) };
+  const cells = plan.files.map((file, index) => {
+    const inCell = clusters.filter((_, at) => plan.cellOf(names[at] ?? '') === index);
+    const ofCell = { ...parts, file, seal: index === 0 ? parts.seal : sealMemory(), isPartial: true };
+    const opening = openIngest(own, inCell, ofCell);
+    const reader = openReaders(config, {
+      ...ofCell,
+      damaged: (damage) => void whenOpen(opening, (ingest) => ingest.reportDamage(damage)),
+    });
+    return { opening, reader };
+  });
+  const [handles, serving, { cellsIngest }] = await Promise.all([
+    Promise.all(cells.map(({ opening }) => opening)),
+    import('./serving/serving.ts'),
+    import('./cells/cells-ingest.ts'),
+  ]);
+  const occupied = new Set(names.map((name) => plan.cellOf(name)));
+  const ingest = cellsIngest(handles, { cellOf: plan.cellOf, occupied, clock: systemClock, log: parts.log });
+  const readers = cells.map(({ reader }) => reader);
+  const registration = registrationOf(config, clusters, { ...parts, ingest, everyMs: clusterSecretsEveryMs });
+  const server = await serving.startServing(config, {
+    ...parts,
+    clusters,
+    ingest,
+    reader: must(readers[0], 'a cell'),
+    cells: { readers, cellOf: plan.cellOf },
+    registration,
+  });
+  return { ingest, server };
+}
+
+/** The names of the clusters, in their order. @throws PortolanError CONFIGURATION for a broken kubeconfig */
+async function namesOf(clusters: readonly ClusterOptions[]): Promise<readonly string[]> {
+  const { connect } = await import('../kube/client/connection.ts');
+  const names: string[] = [];
+  for (const options of clusters) {
+    const connection = await connect(options);
+    names.push(connection.cluster);
+    await connection.close();
+  }
+  return names;
 }
 
 async function startProcesses(
@@ -245,6 +308,8 @@ interface StoreParts {
   /** Shared by ingest, which writes the file, and the readers. */
   readonly seal: SealMemory;
   readonly sizes: StoreSizes | undefined;
+  /** Other stores have the other clusters. Default: false. */
+  readonly isPartial?: boolean;
   readonly shutdown: Shutdown;
   readonly log: Logger;
 }
@@ -266,7 +331,7 @@ function storeOptions(
 function openIngest(
   config: GatewayConfig,
   clusters: readonly ClusterOptions[],
-  { file, seal, sizes, shutdown, log }: StoreParts,
+  { file, seal, sizes, isPartial = false, shutdown, log }: StoreParts,
 ): Promise<IngestHandle> {
   const abstractKinds =
     config.abstractKinds === undefined
@@ -279,6 +344,7 @@ function openIngest(
     file,
     seal,
     clusters,
+    isPartial,
     awaitsRegistration: config.clusterSecrets !== undefined,
     include: config.kinds,
     exclude: config.exclude,

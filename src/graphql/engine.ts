@@ -276,23 +276,21 @@ interface CellParts {
 
 /** The source of a gateway with several cells. Those of the cells have all that it has, and what reads the cell. */
 function withCells(source: GraphQLSource, { parts, feeds, rights, cellOf }: CellParts): GraphQLSource {
-  const whole: GraphQLSource = Object.create(source, {
-    feed: { get: ofOneCell },
-    reader: { get: ofOneCell },
-    counts: { get: ofOneCell },
-    cellOf: { value: cellOf },
-  });
-  const cells = parts.map(
-    ({ reader }, index): GraphQLSource =>
-      Object.create(source, {
-        reader: { value: reader },
-        feed: { value: feeds[index] },
-        rights: { value: rights[index] },
-        counts: { value: new KeptCounts() },
-        cell: { value: { index, count: parts.length } },
-      }),
+  // With getters, because some values change.
+  const shared = Object.getOwnPropertyDescriptors(source);
+  const changed = (own: PropertyDescriptorMap): GraphQLSource => Object.create(Object.prototype, { ...shared, ...own });
+  const value = (of: unknown): PropertyDescriptor => ({ value: of, enumerable: true });
+  const cells = parts.map(({ reader }, index) =>
+    changed({
+      reader: value(reader),
+      feed: value(feeds[index]),
+      rights: value(rights[index]),
+      counts: value(new KeptCounts()),
+      cell: value({ index, count: parts.length }),
+    }),
   );
-  return Object.defineProperty(whole, 'cells', { value: cells });
+  const ofCell = { get: ofOneCell, enumerable: false };
+  return changed({ feed: ofCell, reader: ofCell, counts: ofCell, cellOf: value(cellOf), cells: value(cells) });
 }
 
 function ofOneCell(): never {

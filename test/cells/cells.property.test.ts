@@ -20,7 +20,7 @@ import {
   worldResources,
 } from '../kit/scoped-world.ts';
 
-const runs = Number(process.env['PORTOLAN_CELLS'] ?? '6');
+const runs = Number(process.env['PORTOLAN_CELL_RUNS'] ?? '6');
 const documents = 40;
 const mostWarnings = 20;
 

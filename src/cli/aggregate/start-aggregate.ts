@@ -74,7 +74,8 @@ export async function startAggregate(
   certificates: AggregateCertificates,
   parts: AggregateParts,
 ): Promise<RunningAggregate> {
-  const { access, clusters, source, clients, bounds, isSynced, audit, metrics, version, shutdown, log } = parts;
+  const { access, clusters, clients, bounds, isSynced, audit, metrics, version, shutdown, log } = parts;
+  const source = sourceOf(parts.source, access.home);
   const { trust, client } = await openHome(access.home, clusters, shutdown, log);
   const api = { group: config.aggregateGroup, version: config.aggregateVersion };
   const own = await openCertificates(certificates, api, client, parts);
@@ -149,6 +150,11 @@ function openCertificates(
     return OwnCertificates.open({ client, service: certificates.service, api, clock, log });
   }
   return TlsFiles.open({ ...certificates, flags: ['--aggregate-cert', '--aggregate-key'] }, log);
+}
+
+/** Sets and their members are of one cluster: the source of its cell. */
+function sourceOf(source: OperationSource, cluster: string): OperationSource {
+  return source.cells?.[source.cellOf?.(cluster) ?? 0] ?? source;
 }
 
 /** The source of the callers of the aggregator. Their writes use impersonation, because they have no credential of their own. */

@@ -1,6 +1,6 @@
 /** Access control by the options of the command line. */
 import { refuseUnlessLoopback } from '../../access/loopback.ts';
-import type { AccessControl, AccessControlOptions, CredentialKind } from '../../auth/access-control.ts';
+import type { AccessCells, AccessControl, AccessControlOptions, CredentialKind } from '../../auth/access-control.ts';
 import { systemClock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
@@ -58,10 +58,16 @@ export async function openAccess(
   clusters: readonly ClusterOptions[],
   {
     reader,
+    cells,
     log,
     changed,
     staleSince,
-  }: Pick<AccessControlOptions, 'changed' | 'staleSince'> & { readonly reader: Reader; readonly log: Logger },
+  }: Pick<AccessControlOptions, 'changed' | 'staleSince'> & {
+    readonly reader: Reader;
+    /** Of a gateway with several cells. */
+    readonly cells?: Omit<AccessCells, 'served'> | undefined;
+    readonly log: Logger;
+  },
 ): Promise<AccessControl | null> {
   const accepts = acceptedCredentials(config);
   if (accepts.length === 0) {
@@ -82,6 +88,8 @@ export async function openAccess(
     await connection.close();
   }
   const home = homeOf(config, named);
+  const inCell = (index: number): readonly string[] =>
+    [...named.keys()].filter((name) => cells?.cellOf(name) === index);
   const known = [...named].filter(([name]) => name === home[0] || config.sameUsers);
   if (!config.sameUsers && named.size > 1) {
     log.warn(
@@ -93,7 +101,8 @@ export async function openAccess(
     mode: config.authorizationMode,
     accepts,
     clusters: new Map([home, ...known]),
-    served: config.clusterSecrets === undefined ? named.size : Number.POSITIVE_INFINITY,
+    served: servedOf(config, [...named.keys()]),
+    cells: cells && { ...cells, served: cells.readers.map((_, index) => servedOf(config, inCell(index))) },
     audiences: config.tokenAudience,
     impersonate: config.impersonate,
     proxyNames: config.proxyClientName,
@@ -103,6 +112,11 @@ export async function openAccess(
     changed,
     staleSince,
   });
+}
+
+/** The number of clusters that are served; Infinity if more may come. */
+function servedOf({ clusterSecrets }: AccessConfig, clusters: readonly string[]): number {
+  return clusterSecrets === undefined ? clusters.length : Number.POSITIVE_INFINITY;
 }
 
 function homeOf(

@@ -14,7 +14,7 @@ import { noTracer, type Tracer } from '../../base/tracing.ts';
 import type { ConfigFacts } from '../../config/live-config.ts';
 import type { Config } from '../../config/options.ts';
 import { defaultReaders } from '../../config/table/query-options.ts';
-import { createEngine, type Engine } from '../../graphql/engine.ts';
+import { createEngine, type Engine, type EngineOptions } from '../../graphql/engine.ts';
 import type { IngestProgress } from '../../ingest/context/progress.ts';
 import type { IngestHandle } from '../../ingest/thread/start-ingest.ts';
 import type { ClusterOptions } from '../../kube/client/connection.ts';
@@ -29,6 +29,7 @@ import { type RunningServer, type ServerOptions, startServer } from '../../serve
 import { TlsFiles } from '../../server/negotiation/tls-files.ts';
 import { readWrittenExamples } from '../../server/written-examples.ts';
 import type { PooledReader } from '../../store/read/reader.ts';
+import type { CommittedChanges } from '../../store/types/change.ts';
 import type { PageReader } from '../../store/types/page-reader.ts';
 import { wantsTraces } from '../../telemetry/trace-settings.ts';
 import type { CallerClients } from '../../upstream/caller-clients.ts';
@@ -84,8 +85,18 @@ export type ServingConfig = Pick<
 /** The facts of ingest that the part that answers requests reads. */
 type ServedIngest = Pick<
   IngestHandle,
-  'onWake' | 'onProgress' | 'onCatalog' | 'progress' | 'catalogKnown' | 'failed' | 'promote'
->;
+  'onProgress' | 'onCatalog' | 'progress' | 'catalogKnown' | 'failed' | 'promote'
+> & {
+  /** As that of the handle, with the index of the cell of several. */
+  onWake(listener: (committed: CommittedChanges, cell?: number) => void): () => void;
+};
+
+/** The cells of a gateway that has several. */
+interface ServedCells {
+  readonly readers: readonly (PooledReader & PageReader)[];
+  /** The index of the cell that has the cluster. */
+  cellOf(cluster: string): number;
+}
 
 /** Calls back with the clusters now and after each change. Resolves when the first are learned, or cannot be known yet. */
 export type Registration = (
@@ -109,7 +120,9 @@ interface SharedParts {
 interface Started {
   readonly clusters: readonly ClusterOptions[];
   readonly ingest: ServedIngest;
+  /** Of several cells, that of the first one. */
   readonly reader: PooledReader & PageReader;
+  readonly cells?: ServedCells;
   readonly shutdown: Shutdown;
   readonly log: Logger;
   /** The state of the configuration file; absent where it is not read again. */
@@ -137,7 +150,7 @@ export type Serving = RunningServer & {
 
 /** Resolves when the server listens. Before that, it waits for a catalog. */
 export async function startServing(config: ServingConfig, started: Started): Promise<Serving> {
-  const { clusters, reader, log, shutdown } = started;
+  const { cells, clusters, reader, log, shutdown } = started;
   // The first part, so that it ends last: spans end with their requests.
   const tracer = await openTracer(started);
   const { shared } = started;
@@ -146,6 +159,7 @@ export async function startServing(config: ServingConfig, started: Started): Pro
   const staleness = stalenessOf(started.ingest);
   const access = await openAccess(config, clusters, {
     reader,
+    cells,
     log,
     changed: () => engine.interrupt(),
     staleSince: (cluster) => staleness.since(cluster, rbacKeys),
@@ -205,7 +219,7 @@ async function openTracer({ shutdown, log }: Started): Promise<Tracer> {
 
 function startEngine(
   config: ServingConfig,
-  { ingest, reader, shutdown, log }: Started,
+  { ingest, reader, cells, shutdown, log }: Started,
   access: AccessControl | null,
   {
     callers,
@@ -221,6 +235,7 @@ function startEngine(
 ): Engine {
   const engine = createEngine({
     reader,
+    ...(cells === undefined ? {} : { cells: engineCells(cells, access) }),
     log,
     clock: systemClock,
     isConfigured: (name) => ingest.progress().clusters.some(({ cluster }) => cluster === name),
@@ -257,12 +272,23 @@ function startEngine(
     staleness,
   });
   shutdown.add(() => engine.close());
-  ingest.onWake((committed) => {
-    access?.wake(committed);
-    engine.wake(committed);
+  ingest.onWake((committed, cell) => {
+    access?.wake(committed, cell);
+    engine.wake(committed, cell);
   });
   ingest.onCatalog(() => void engine.refreshCatalog().catch(() => {}));
   return engine;
+}
+
+function engineCells(
+  { readers, cellOf }: ServedCells,
+  access: AccessControl | null,
+): NonNullable<EngineOptions['cells']> {
+  const parts = readers.map((reader, index) => {
+    const rights = access?.rightsOfCells[index];
+    return { reader, pages: reader, ...(rights === undefined ? {} : { rights }) };
+  });
+  return { parts, cellOf };
 }
 
 function stalenessOf(ingest: ServedIngest): Staleness {
@@ -332,7 +358,7 @@ class LazyCallerClients {
 async function openAggregate(
   config: ServingConfig,
   { source }: Engine,
-  { clusters, ingest, shutdown, certificateClock, log, shared }: Started,
+  { cells, clusters, ingest, shutdown, certificateClock, log, shared }: Started,
   {
     access,
     audit,
@@ -364,7 +390,10 @@ async function openAggregate(
     log,
   });
   // After the wake of the rights: a watch reads with rights that are at least as new as what it reads.
-  ingest.onWake((committed) => aggregate.wake(committed));
+  const home = cells?.cellOf(must(access, 'acceptedCredentials requires --auth for --aggregate').home);
+  ingest.onWake((committed, cell) => {
+    if (cell === home) aggregate.wake(committed);
+  });
   return aggregate;
 }
 
@@ -408,7 +437,7 @@ function boundsOf(config: ServingConfig, shared: SharedParts | undefined): Calle
 function metricsOf(
   config: ServingConfig,
   { source }: Engine,
-  { ingest, reader, log, live, shared }: Started,
+  { cells, ingest, reader, log, live, shared }: Started,
   {
     access,
     audit,
@@ -426,6 +455,7 @@ function metricsOf(
 ): Metrics {
   return createMetrics({
     reader,
+    moreReaders: cells?.readers.slice(1),
     source,
     progress: () => ingest.progress(),
     rightsChecks: () => access?.checks ?? null,
@@ -445,7 +475,7 @@ function metricsOf(
 async function startHttp(
   config: ServingConfig,
   { source }: Engine,
-  { ingest, reader, shutdown, log, shared }: Started,
+  { cells, ingest, reader, shutdown, log, shared }: Started,
   {
     access,
     audit,
@@ -482,7 +512,7 @@ async function startHttp(
     metrics,
     profiles: () => config.profile,
     tabs: readWrittenExamples(),
-    ...(config.preparedAnswers ? { pages: reader } : {}),
+    ...(config.preparedAnswers && cells === undefined ? { pages: reader } : {}),
     tracer,
     log,
   });

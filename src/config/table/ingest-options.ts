@@ -2,7 +2,18 @@
 import { z } from 'zod';
 import { all, clusters, granted, running } from './command-sets.ts';
 import type { OptionDefinition } from './option-definition.ts';
-import { diskSize, duration, flag, logSize, longDuration, names, namespaceName, text, whole } from './option-values.ts';
+import {
+  cells,
+  diskSize,
+  duration,
+  flag,
+  logSize,
+  longDuration,
+  names,
+  namespaceName,
+  text,
+  whole,
+} from './option-values.ts';
 
 export const ingestOptions = {
   kubeconfig: {
@@ -95,6 +106,13 @@ export const ingestOptions = {
     help: 'SQLite file. serve keeps it and goes on from it; without it the data lives in a temporary folder.',
     commands: running,
     schema: text.optional(),
+  },
+  cells: {
+    key: 'cells',
+    value: 'number|map',
+    help: 'Stores that share the clusters, each with an ingest thread and a file; or the cell of each cluster, such as east=0,west=1.',
+    commands: ['serve'],
+    schema: cells.prefault('1'),
   },
   maxDisk: {
     key: 'maxDisk',

@@ -353,7 +353,7 @@ export class IngestHost {
 
   /** Members of abstract kinds can be said to be served by no cluster once all clusters are discovered, or had the time for it. */
   #checkMembers({ clusters }: IngestProgress): void {
-    if (this.#membersKnown) return;
+    if (this.#membersKnown || this.#context.options.isPartial === true) return;
     const isDiscovered = unmatchedEverywhere(clusters)?.certain === true && clusters.every(({ known }) => known);
     if (!isDiscovered && this.#context.clock.monotonic() - this.#startedAt < startMs) return;
     this.#membersKnown = true;
@@ -367,7 +367,7 @@ export class IngestHost {
    */
   #checkKinds({ clusters }: IngestProgress): void {
     const unmatched = unmatchedEverywhere(clusters);
-    if (unmatched === null || this.#kindsChecked) return;
+    if (unmatched === null || this.#kindsChecked || this.#context.options.isPartial === true) return;
     const { clock, log, lost, post } = this.#context;
     const mistakes = unmatched.names.filter(isMistake);
     const starting = lost === undefined && clock.monotonic() - this.#startedAt < startMs;

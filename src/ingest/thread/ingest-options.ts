@@ -21,6 +21,8 @@ export interface IngestOptions extends Selection {
   /** Path of the store's file; created if missing. */
   readonly file: string;
   readonly clusters: readonly ClusterOptions[];
+  /** Other threads have the other clusters of the gateway. So nothing is said of what no cluster here serves. Default: false. */
+  readonly isPartial?: boolean;
   /** More clusters are registered after the start: ingest is not ready before it knows them. */
   readonly awaitsRegistration?: boolean;
   /** Namespaced resources are read in these alone; empty or absent: in all at once. */

@@ -15,7 +15,7 @@ import { messageOf } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { ConfigFacts } from '../../config/live-config.ts';
 import type { GraphQLSource } from '../../graphql/generation/generation.ts';
-import type { PooledReader } from '../../store/read/reader.ts';
+import type { PooledReader, ReaderStats } from '../../store/read/reader.ts';
 import { registered, same } from './metric.ts';
 import {
   engineMetrics,
@@ -34,6 +34,8 @@ import type { WriteMetrics } from './write-metrics.ts';
 
 export interface MetricsOptions {
   readonly reader: PooledReader;
+  /** Those of further cells. */
+  readonly moreReaders?: readonly PooledReader[] | undefined;
   readonly source: GraphQLSource;
   /** Ingest's progress. */
   readonly progress: () => Progress;
@@ -162,11 +164,17 @@ class MetricsRegistry implements Metrics {
       .map(({ name, type, help, labelNames }) => ({ name, type: String(type), labels: labelNames ?? [], help }));
   }
 
+  get #readers(): readonly PooledReader[] {
+    const { reader, moreReaders = [] } = this.#options;
+    return [reader, ...moreReaders];
+  }
+
   async #read(): Promise<StoreFacts | null> {
-    const { reader, patienceMs = 1000 } = this.#options;
+    const { patienceMs = 1000 } = this.#options;
     try {
       const signal = AbortSignal.timeout(patienceMs);
-      return await reader.lease(readStoreFacts, { signal, timeoutMs: patienceMs });
+      const options = { signal, timeoutMs: patienceMs };
+      return summedFacts(await Promise.all(this.#readers.map((reader) => reader.lease(readStoreFacts, options))));
     } catch (error) {
       this.#failed('store', error);
       return null;
@@ -174,12 +182,12 @@ class MetricsRegistry implements Metrics {
   }
 
   #facts(store: StoreFacts | null): Facts {
-    const { audit, clock, config, progress, reader, refusedSecrets, rightsChecks, source } = this.#options;
+    const { audit, clock, config, progress, refusedSecrets, rightsChecks, source } = this.#options;
     const now = clock.now();
     const resources = this.#part('store', () =>
       this.#series.ofResources(store && source.staleness.shownIn(store.resources), now),
     );
-    const readers = this.#part('readers', () => reader.stats());
+    const readers = this.#part('readers', () => summedStats(this.#readers.map((reader) => reader.stats())));
     const readiness = this.#part('readiness', () => {
       const found = progress();
       return { progress: found, failing: this.#series.ofFailing(found.failing) };
@@ -239,6 +247,38 @@ function kindsOf(source: GraphQLSource): number {
   } catch {
     return 0;
   }
+}
+
+/** Of all cells. The change log reaches back as far as that of the cell with the shortest one. */
+function summedFacts(cells: readonly StoreFacts[]): StoreFacts {
+  const [only, ...others] = cells;
+  if (only !== undefined && others.length === 0) return only;
+  const sum = (of: (facts: StoreFacts) => number): number => cells.reduce((total, facts) => total + of(facts), 0);
+  const since = cells.flatMap(({ log }) => log.wholeSince ?? []);
+  return {
+    resources: cells.flatMap(({ resources }) => resources),
+    revision: sum(({ revision }) => revision),
+    log: {
+      floor: sum(({ log }) => log.floor),
+      bytes: sum(({ log }) => log.bytes),
+      wholeSince: since.length === 0 ? null : Math.max(...since),
+    },
+  };
+}
+
+/** Of all cells. */
+function summedStats(cells: readonly ReaderStats[]): ReaderStats {
+  const [only, ...others] = cells;
+  if (only !== undefined && others.length === 0) return only;
+  const sum = (name: keyof ReaderStats): number => cells.reduce((total, stats) => total + stats[name], 0);
+  return {
+    readers: sum('readers'),
+    active: sum('active'),
+    waiting: sum('waiting'),
+    walBytes: sum('walBytes'),
+    cutForWal: sum('cutForWal'),
+    restarts: sum('restarts'),
+  };
 }
 
 /** Summed over the cells. */
