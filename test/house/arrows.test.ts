@@ -160,6 +160,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'cluster/inventory.ts',
     'context/progress.ts',
     'context/selection.ts',
+    'context/unmatched-kinds.ts',
     'context/declared-abstract-kinds.ts',
     'context/declared-health-rules.ts',
     'context/declared-relations.ts',

@@ -12,7 +12,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
 import type { Config } from '../../config/options.ts';
 
-export interface CellPlan {
+interface CellPlan {
   /** By cell. */
   readonly files: readonly string[];
   /** The index of the cell of a cluster, whether it is served or not. */

@@ -16,7 +16,7 @@ import type { DiskUse } from '../../store/types/writer.ts';
 /** Milliseconds in which a mistake in --kinds ends the gateway. */
 const startMs = 60_000;
 
-export interface CellsIngest extends Omit<IngestHandle, 'onWake' | 'reportDamage'> {
+interface CellsIngest extends Omit<IngestHandle, 'onWake' | 'reportDamage'> {
   /** Calls the listener after commits in a cell. Returns a function that removes the listener. */
   onWake(listener: (committed: CommittedChanges, cell: number) => void): () => void;
 }

@@ -5,7 +5,7 @@
 
 import type { Caller } from '../../access/caller.ts';
 import { rbacKeys } from '../../access/rbac-objects.ts';
-import { type CallerBounds, CallerLimits, defaultBounds } from '../../admission/caller-limits.ts';
+import { CallerLimits } from '../../admission/caller-limits.ts';
 import type { AccessControl } from '../../auth/access-control.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
@@ -44,6 +44,7 @@ import { openWriting } from '../writes/writing.ts';
 import type { WritingKeys } from '../writes/writing-keys.ts';
 import { type AccessConfig, openAccess } from './access.ts';
 import { type AuditFile, openAudit } from './audit-file.ts';
+import { boundsOf } from './caller-bounds.ts';
 import type { RegistrationConfig } from './registered-clusters.ts';
 
 export type ServingConfig = Pick<
@@ -170,7 +171,7 @@ export async function startServing(config: ServingConfig, started: Started): Pro
   shutdown.add(() => longManifests.close());
   const writes = new WriteMetrics(systemClock);
   const sets = new SetMetrics(systemClock);
-  const limits = new CallerLimits(boundsOf(config, shared), () => systemClock.monotonic());
+  const limits = new CallerLimits(boundsOf(config, processesOf(shared)), () => systemClock.monotonic());
   const writing = openWriting(config, {
     access,
     isDemo: started.isDemo ?? false,
@@ -378,7 +379,7 @@ async function openAggregate(
     access: must(access, 'acceptedCredentials requires --auth for --aggregate'),
     clusters,
     source,
-    bounds: boundsOf(config, shared),
+    bounds: boundsOf(config, processesOf(shared)),
     isSynced: () => ingest.progress().ready,
     version,
     clients: () => callers.opened(),
@@ -403,35 +404,8 @@ async function firstGeneration(engine: Engine, { ingest }: Started): Promise<voi
   await engine.refreshCatalog();
 }
 
-/** Bytes of lines that one subscription may hold (src/logs/stream/log-merge.ts). */
-const leastLogBytes = 4 * 1024 * 1024;
-
-/**
- * Read at each use, because a running gateway takes changed bounds from its configuration file. The memory for logs is shared by the
- * processes of a gateway, down to `leastLogBytes`; each process has the other bounds for itself.
- */
-function boundsOf(config: ServingConfig, shared: SharedParts | undefined): CallerBounds {
-  return {
-    get requests() {
-      return config.callerRequests;
-    },
-    get costPerMinute() {
-      return config.callerCost;
-    },
-    get subscriptions() {
-      return config.callerSubscriptions;
-    },
-    get connections() {
-      return config.callerConnections;
-    },
-    get logs() {
-      return config.callerLogs;
-    },
-    get logBytes() {
-      const { logBytes } = defaultBounds;
-      return Math.max(leastLogBytes, Math.floor(logBytes / (shared?.processes().wanted ?? 1)));
-    },
-  };
+function processesOf(shared: SharedParts | undefined): () => number {
+  return () => shared?.processes().wanted ?? 1;
 }
 
 function metricsOf(
@@ -495,7 +469,7 @@ async function startHttp(
     isOpen: config.auth.length > 0,
     ...(tls === null ? {} : { tls }),
     ...(audit === null ? {} : { audit: audit.audit }),
-    callerBounds: boundsOf(config, shared),
+    callerBounds: boundsOf(config, processesOf(shared)),
     ...(access === null ? {} : { authenticate: access.authenticate, mayObserve: access.mayObserve }),
     port: config.port,
     ...(shared === undefined ? {} : { siblings: shared.siblings }),

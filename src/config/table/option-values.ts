@@ -14,7 +14,7 @@ export const processes = z.union([z.literal('auto'), whole(1, mostProcesses)], {
   error: `must be auto or a whole number from 1 to ${mostProcesses}`,
 });
 /** Of --cells: how many there are, and the cells of clusters that are named. */
-export const mostCells = 64;
+const mostCells = 64;
 const wantedCells = `must be a whole number from 1 to ${mostCells}, or clusters with their cells such as east=0,west=1`;
 const cellsOf = (text: string): { readonly count: number; readonly named: Readonly<Record<string, number>> } => {
   if (/^\d+$/.test(text)) return { count: Number(text), named: {} };
