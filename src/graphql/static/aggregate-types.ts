@@ -3,6 +3,7 @@
  */
 import { type GraphQLObjectType, type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import type { Operation } from '../../operation/operation.ts';
+import { rangeOperators } from '../../query/plan/filter.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
 import {
   defaultGroups,
@@ -182,9 +183,7 @@ function groupConditionInput(builder: Builder) {
       value: t.field({ type: groupMeasure, required: true, defaultValue: 'COUNT' }),
       path: t.field({ type: 'Path', description: 'The values that are added up or compared; not for COUNT.' }),
       as: t.field(as),
-      ...Object.fromEntries(
-        ['eq', 'ne', 'lt', 'lte', 'gt', 'gte'].map((operator) => [operator, t.field({ type: 'JSON' })]),
-      ),
+      ...Object.fromEntries(['eq', 'ne', ...rangeOperators].map((operator) => [operator, t.field({ type: 'JSON' })])),
     }),
   });
 }
