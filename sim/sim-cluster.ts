@@ -22,7 +22,6 @@ import type { AnswerHooks } from './http/answer-hooks.ts';
 import { ApiServer } from './http/api-server.ts';
 import { parseResourcePath } from './http/request-info.ts';
 import { ResourceHandlers } from './http/resource-handlers.ts';
-import { fasterClock } from './objects/faster-clock.ts';
 import { asString, at, isObject, type JsonObject } from './objects/json.ts';
 import { ObjectStore, type StoreBackup } from './objects/object-store.ts';
 import { seededRandom } from './objects/seeded-random.ts';
@@ -208,6 +207,17 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
     ...objects,
     dropWatches: () => handlers.dropWatches(),
     setAvailable: (available) => server.setAvailable(available),
+  };
+}
+
+/** A clock on which `speed` seconds pass in each second of another clock. It starts at the other clock's present time. */
+function fasterClock(clock: Clock, speed: number): Clock {
+  const begin = { now: clock.now(), monotonic: clock.monotonic() };
+  const passed = (): number => (clock.monotonic() - begin.monotonic) * speed;
+  return {
+    now: () => begin.now + passed(),
+    monotonic: () => begin.monotonic + passed(),
+    sleep: (ms, signal) => clock.sleep(ms / speed, signal),
   };
 }
 
