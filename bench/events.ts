@@ -6,12 +6,11 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { inFolder } from './support/folder.ts';
 import { startPodServer } from './support/pod-server.ts';
 
 export const about =
@@ -64,37 +63,37 @@ interface Streamed {
 }
 
 async function stream(seconds: number, perSecond: number, relations: boolean): Promise<Streamed> {
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const kubeconfig = join(directory, 'kubeconfig');
-  const server = await startPodServer(objects, kubeconfig);
-  const child = fork(fileURLToPath(new URL('./events.child.ts', import.meta.url)), [
-    kubeconfig,
-    join(directory, 'store.db'),
-    String(relations),
-  ]);
-  const exited = once(child, 'exit');
-  const lost = exited.then(() => Promise.reject(new Error('the measured process ended before its time')));
-  lost.catch(() => {});
-  try {
-    await Promise.race([once(child, 'message'), lost]);
-    const churned = server.churn({ perSecond, seconds });
-    await sleep(Math.min(settleSeconds, seconds / 2) * 1000);
-    child.send('begin');
-    const sent = await churned;
-    const told = once(child, 'message');
-    child.send('end');
-    const [figures] = (await Promise.race([told, lost])) as [EventFigures];
-    const { versions } = await server.state();
-    const rows = new Map(figures.rows);
-    const stale = versions.filter(([key, version]) => rows.get(key) !== version).length;
-    child.disconnect();
-    await exited;
-    return { figures, sent, stale: stale + Math.max(0, rows.size - versions.length) };
-  } finally {
-    child.kill('SIGKILL');
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+  return inFolder(async (directory) => {
+    const kubeconfig = join(directory, 'kubeconfig');
+    const server = await startPodServer(objects, kubeconfig);
+    const child = fork(fileURLToPath(new URL('./events.child.ts', import.meta.url)), [
+      kubeconfig,
+      join(directory, 'store.db'),
+      String(relations),
+    ]);
+    const exited = once(child, 'exit');
+    const lost = exited.then(() => Promise.reject(new Error('the measured process ended before its time')));
+    lost.catch(() => {});
+    try {
+      await Promise.race([once(child, 'message'), lost]);
+      const churned = server.churn({ perSecond, seconds });
+      await sleep(Math.min(settleSeconds, seconds / 2) * 1000);
+      child.send('begin');
+      const sent = await churned;
+      const told = once(child, 'message');
+      child.send('end');
+      const [figures] = (await Promise.race([told, lost])) as [EventFigures];
+      const { versions } = await server.state();
+      const rows = new Map(figures.rows);
+      const stale = versions.filter(([key, version]) => rows.get(key) !== version).length;
+      child.disconnect();
+      await exited;
+      return { figures, sent, stale: stale + Math.max(0, rows.size - versions.length) };
+    } finally {
+      child.kill('SIGKILL');
+      await server.close();
+    }
+  });
 }
 
 function report(figures: EventFigures, sent: number, stale: number, seconds: number): void {

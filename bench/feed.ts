@@ -7,11 +7,10 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { inFolder } from './support/folder.ts';
 import { startPodServer } from './support/pod-server.ts';
 
 export const about =
@@ -48,33 +47,33 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   });
   const [seconds, turns, perSecond] = [Number(values.seconds), Number(values.turns), Number(values.rate)];
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const kubeconfig = join(directory, 'kubeconfig');
-  const server = await startPodServer(objects, kubeconfig);
-  const child = fork(fileURLToPath(new URL('./feed.child.ts', import.meta.url)), [
-    kubeconfig,
-    join(directory, 'store.db'),
-    String(seconds),
-    String(turns),
-  ]);
-  const exited = once(child, 'exit');
-  const lost = exited.then(() => Promise.reject(new Error('the measured process ended before its time')));
-  lost.catch(() => {});
-  try {
-    await Promise.race([once(child, 'message'), lost]);
-    const measured = once(child, 'message');
-    child.send('begin');
-    // Longer than the turns can take: the child ends it.
-    server.churn({ perSecond, seconds: (seconds + 10) * turns * subscriptionKinds.length }).catch(() => {});
-    const [found] = (await Promise.race([measured, lost])) as [readonly FeedTurn[]];
-    report(found);
-    child.disconnect();
-    await exited;
-  } finally {
-    child.kill('SIGKILL');
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+  await inFolder(async (directory) => {
+    const kubeconfig = join(directory, 'kubeconfig');
+    const server = await startPodServer(objects, kubeconfig);
+    const child = fork(fileURLToPath(new URL('./feed.child.ts', import.meta.url)), [
+      kubeconfig,
+      join(directory, 'store.db'),
+      String(seconds),
+      String(turns),
+    ]);
+    const exited = once(child, 'exit');
+    const lost = exited.then(() => Promise.reject(new Error('the measured process ended before its time')));
+    lost.catch(() => {});
+    try {
+      await Promise.race([once(child, 'message'), lost]);
+      const measured = once(child, 'message');
+      child.send('begin');
+      // Longer than the turns can take: the child ends it.
+      server.churn({ perSecond, seconds: (seconds + 10) * turns * subscriptionKinds.length }).catch(() => {});
+      const [found] = (await Promise.race([measured, lost])) as [readonly FeedTurn[]];
+      report(found);
+      child.disconnect();
+      await exited;
+    } finally {
+      child.kill('SIGKILL');
+      await server.close();
+    }
+  });
 }
 
 type Count = Exclude<keyof FeedFigures, 'seconds' | 'cpuSeconds'>;

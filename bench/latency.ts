@@ -10,9 +10,7 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { get } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +18,7 @@ import { parseArgs } from 'node:util';
 import { WebSocket } from 'ws';
 import { must } from '../src/base/must.ts';
 import { decodeLiveCursor } from '../src/live/log/live-cursor.ts';
+import { inFolder } from './support/folder.ts';
 import { gatewayFlags } from './support/gateway-flags.ts';
 import { listQuery } from './support/list-query.ts';
 import { type PodServer, startPodServer, versionsPerMs } from './support/pod-server.ts';
@@ -93,35 +92,35 @@ interface Latencies {
 
 /** Prints a line for each round too. */
 export async function latencies({ of, objects, seconds, rounds }: Latencies): Promise<readonly Figures[]> {
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const kubeconfig = join(directory, 'kubeconfig');
-  const server = await startPodServer(objects, kubeconfig);
-  const program = fileURLToPath(new URL('./latency.child.ts', import.meta.url));
-  const child = fork(program, [kubeconfig, join(directory, 'store.db'), of], { execArgv: [...gatewayFlags()] });
-  const exited = once(child, 'exit');
-  const lost = exited.then(() => Promise.reject(new Error('the gateway ended before its time')));
-  lost.catch(() => {});
-  const answer = async <T>(order: string | null): Promise<T> => {
-    const answered = once(child, 'message');
-    if (order !== null) child.send(order);
-    const [found] = (await Promise.race([answered, lost])) as [T];
-    return found;
-  };
-  try {
-    const { url } = await answer<{ url: string }>(null);
-    const found: Figures[] = [];
-    for (const { rate, readers } of rounds) {
-      found.push(await measure({ server, url, rate, readers, seconds, of, answer }));
-      report(must(found.at(-1), 'figures'));
+  return inFolder(async (directory) => {
+    const kubeconfig = join(directory, 'kubeconfig');
+    const server = await startPodServer(objects, kubeconfig);
+    const program = fileURLToPath(new URL('./latency.child.ts', import.meta.url));
+    const child = fork(program, [kubeconfig, join(directory, 'store.db'), of], { execArgv: [...gatewayFlags()] });
+    const exited = once(child, 'exit');
+    const lost = exited.then(() => Promise.reject(new Error('the gateway ended before its time')));
+    lost.catch(() => {});
+    const answer = async <T>(order: string | null): Promise<T> => {
+      const answered = once(child, 'message');
+      if (order !== null) child.send(order);
+      const [found] = (await Promise.race([answered, lost])) as [T];
+      return found;
+    };
+    try {
+      const { url } = await answer<{ url: string }>(null);
+      const found: Figures[] = [];
+      for (const { rate, readers } of rounds) {
+        found.push(await measure({ server, url, rate, readers, seconds, of, answer }));
+        report(must(found.at(-1), 'figures'));
+      }
+      child.disconnect();
+      await exited;
+      return found;
+    } finally {
+      child.kill('SIGKILL');
+      await server.close();
     }
-    child.disconnect();
-    await exited;
-    return found;
-  } finally {
-    child.kill('SIGKILL');
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 /** By how many milliseconds p99 of the subscriber is above that of the bare watch, in the worst round. */

@@ -5,13 +5,13 @@
  * each turn. Under changes, the client shares a processor with the thread that serves it, and the writer has another one.
  */
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../src/base/errors.ts';
+import { inFolder, type Start } from './support/folder.ts';
 import { countedQuery, listQuery, otherQueries, restartsQuery } from './support/list-query.ts';
-import { ask, type Load, load, median, medianLoad, type Served, startServed } from './support/page-load.ts';
+import { ask, type Load, load, median, medianLoad, type Served } from './support/page-load.ts';
 import { startPodServer } from './support/pod-server.ts';
 import { shareProcessors } from './support/processors.ts';
 
@@ -64,25 +64,15 @@ export async function run(args: readonly string[]): Promise<void> {
     seconds: Number(values.seconds),
     client: values.client,
   };
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const stores = values.stores ?? directory;
-  mkdirSync(stores, { recursive: true });
-  const served: Served[] = [];
-  try {
-    await measure(options, directory, stores, served);
-  } finally {
-    for (const { child } of served) if (child.exitCode === null) child.kill('SIGKILL');
-    rmSync(directory, { recursive: true, force: true });
-  }
+  await inFolder(async (directory, start) => {
+    const stores = values.stores ?? directory;
+    mkdirSync(stores, { recursive: true });
+    await measure(options, directory, stores, start);
+  });
 }
 
-async function measure(options: Options, directory: string, stores: string, served: Served[]): Promise<void> {
+async function measure(options: Options, directory: string, stores: string, start: Start): Promise<void> {
   const { objects, million, turns, seconds } = options;
-  const start = async (program: string, ...given: string[]): Promise<Served> => {
-    const started = await startServed(new URL(program, import.meta.url), given);
-    served.push(started);
-    return started;
-  };
   const storeOf = (count: number): string => join(stores, `${count}.db`);
   const gateway = await start('list.child.ts', storeOf(objects), String(objects));
   const large = million > 0 ? await start('list.child.ts', storeOf(million), String(million)) : null;
@@ -301,11 +291,7 @@ async function askOthers(gateway: Served, seconds: number): Promise<readonly (re
 }
 
 /** The whole list from an API server, filtered, ordered and cut in the client: what the page costs without a gateway. */
-async function listInClient(
-  objects: number,
-  directory: string,
-  start: (program: string, ...given: string[]) => Promise<Served>,
-): Promise<Load> {
+async function listInClient(objects: number, directory: string, start: Start): Promise<Load> {
   const server = await startPodServer(objects, join(directory, 'kubeconfig'));
   try {
     const client = await start('list.plain.ts', 'api', server.url);
