@@ -1,17 +1,6 @@
-/**
- * A steady stream of watch events through the real ingest thread: how old an event is when another connection reads its row, what
- * the ingest thread costs, whether log and memory stay bounded, and whether anything is lost.
- *
- * Memory counts from `settleSeconds` after the first event on, when caches and heap have got their size.
- */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { inFolder } from './support/folder.ts';
-import { startPodServer } from './support/pod-server.ts';
+import { withMeasured } from './support/measured-process.ts';
 
 export const about =
   '2,000 watch events a second for two minutes: latency, CPU, WAL, memory, losses (--seconds N, --rate N)';
@@ -62,37 +51,19 @@ interface Streamed {
   readonly stale: number;
 }
 
-async function stream(seconds: number, perSecond: number, relations: boolean): Promise<Streamed> {
-  return inFolder(async (directory) => {
-    const kubeconfig = join(directory, 'kubeconfig');
-    const server = await startPodServer(objects, kubeconfig);
-    const child = fork(fileURLToPath(new URL('./events.child.ts', import.meta.url)), [
-      kubeconfig,
-      join(directory, 'store.db'),
-      String(relations),
-    ]);
-    const exited = once(child, 'exit');
-    const lost = exited.then(() => Promise.reject(new Error('the measured process ended before its time')));
-    lost.catch(() => {});
-    try {
-      await Promise.race([once(child, 'message'), lost]);
-      const churned = server.churn({ perSecond, seconds });
-      await sleep(Math.min(settleSeconds, seconds / 2) * 1000);
-      child.send('begin');
-      const sent = await churned;
-      const told = once(child, 'message');
-      child.send('end');
-      const [figures] = (await Promise.race([told, lost])) as [EventFigures];
-      const { versions } = await server.state();
-      const rows = new Map(figures.rows);
-      const stale = versions.filter(([key, version]) => rows.get(key) !== version).length;
-      child.disconnect();
-      await exited;
-      return { figures, sent, stale: stale + Math.max(0, rows.size - versions.length) };
-    } finally {
-      child.kill('SIGKILL');
-      await server.close();
-    }
+function stream(seconds: number, perSecond: number, relations: boolean): Promise<Streamed> {
+  const program = { program: 'events.child.ts', objects, given: [String(relations)] };
+  return withMeasured(program, async ({ server, child, answer }) => {
+    await answer(null);
+    const churned = server.churn({ perSecond, seconds });
+    await sleep(Math.min(settleSeconds, seconds / 2) * 1000);
+    child.send('begin');
+    const sent = await churned;
+    const figures = await answer<EventFigures>('end');
+    const { versions } = await server.state();
+    const rows = new Map(figures.rows);
+    const stale = versions.filter(([key, version]) => rows.get(key) !== version).length;
+    return { figures, sent, stale: stale + Math.max(0, rows.size - versions.length) };
   });
 }
 

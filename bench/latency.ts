@@ -1,27 +1,14 @@
-/**
- * The time from a watch event of an API server until a subscriber has it, beside a bare watch on the same server in the same process, at
- * the same time. Each step of the way is timed:
- *
- *   commit     the event is sent -> its row is committed (`at` of the change)
- *   signal     committed -> the serve thread learns of it
- *   delivery   the serve thread learns of it -> the subscriber has the message
- *
- * Two rates take turns, each without and with pages being read.
- */
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { WebSocket } from 'ws';
 import { must } from '../src/base/must.ts';
 import { decodeLiveCursor } from '../src/live/log/live-cursor.ts';
-import { inFolder } from './support/folder.ts';
 import { gatewayFlags } from './support/gateway-flags.ts';
 import { listQuery } from './support/list-query.ts';
-import { type PodServer, startPodServer, versionsPerMs } from './support/pod-server.ts';
+import { withMeasured } from './support/measured-process.ts';
+import { type PodServer, versionsPerMs } from './support/pod-server.ts';
 
 export const about =
   'time from a watch event to a subscriber, beside a bare watch (--objects N, --seconds N, --rates N,N, --readers N)';
@@ -91,35 +78,16 @@ interface Latencies {
 }
 
 /** Prints a line for each round too. */
-export async function latencies({ of, objects, seconds, rounds }: Latencies): Promise<readonly Figures[]> {
-  return inFolder(async (directory) => {
-    const kubeconfig = join(directory, 'kubeconfig');
-    const server = await startPodServer(objects, kubeconfig);
-    const program = fileURLToPath(new URL('./latency.child.ts', import.meta.url));
-    const child = fork(program, [kubeconfig, join(directory, 'store.db'), of], { execArgv: [...gatewayFlags()] });
-    const exited = once(child, 'exit');
-    const lost = exited.then(() => Promise.reject(new Error('the gateway ended before its time')));
-    lost.catch(() => {});
-    const answer = async <T>(order: string | null): Promise<T> => {
-      const answered = once(child, 'message');
-      if (order !== null) child.send(order);
-      const [found] = (await Promise.race([answered, lost])) as [T];
-      return found;
-    };
-    try {
-      const { url } = await answer<{ url: string }>(null);
-      const found: Figures[] = [];
-      for (const { rate, readers } of rounds) {
-        found.push(await measure({ server, url, rate, readers, seconds, of, answer }));
-        report(must(found.at(-1), 'figures'));
-      }
-      child.disconnect();
-      await exited;
-      return found;
-    } finally {
-      child.kill('SIGKILL');
-      await server.close();
+export function latencies({ of, objects, seconds, rounds }: Latencies): Promise<readonly Figures[]> {
+  const program = { program: 'latency.child.ts', objects, given: [of], execArgv: gatewayFlags() };
+  return withMeasured(program, async ({ server, answer }) => {
+    const { url } = await answer<{ url: string }>(null);
+    const found: Figures[] = [];
+    for (const { rate, readers } of rounds) {
+      found.push(await measure({ server, url, rate, readers, seconds, of, answer }));
+      report(must(found.at(-1), 'figures'));
     }
+    return found;
   });
 }
 
