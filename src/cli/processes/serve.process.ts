@@ -34,68 +34,54 @@ function send(message: FromProcess, sent: () => void = () => {}): void {
   process.send?.(message, undefined, {}, sent);
 }
 
-/** What this process asks the ingest process. */
-class Questions {
-  readonly #scrapes = new PendingAnswers<readonly ProcessMetrics[]>();
-  readonly #charges = new PendingAnswers<WriteRefusal | null>();
+/** What this process asks the ingest process, and its answers. */
+function questions() {
+  const scrapes = new PendingAnswers<readonly ProcessMetrics[]>();
+  const charges = new PendingAnswers<WriteRefusal | null>();
   /** The metrics of the others at the last scrape. */
-  #others: readonly ProcessMetrics[] = [];
-
-  /** Those of the last time after `patienceMs`: a scrape does not fail because another process does, and no counter falls. */
-  otherMetrics(own: ProcessMetrics): Promise<readonly ProcessMetrics[]> {
-    return this.#scrapes.ask(
-      (id) => send({ type: 'measure', id, own }),
-      systemClock.sleep(patienceMs).then(() => this.#others),
-    );
-  }
-
-  measured(id: number, others: readonly ProcessMetrics[]): void {
-    this.#others = others;
-    this.#scrapes.answered(id, others);
-  }
-
-  /** @throws PortolanError TOO_MANY_REQUESTS */
-  async chargeWrites({ user }: Caller, writes: number): Promise<void> {
-    if (user === null) return;
-    const refusal = await this.#charges.ask((id) => send({ type: 'charge', id, user, writes }));
-    if (refusal !== null) throw new PortolanError('TOO_MANY_REQUESTS', refusal.message, { details: refusal.details });
-  }
-
-  charged(id: number, refusal: WriteRefusal | null): void {
-    this.#charges.answered(id, refusal);
-  }
+  let others: readonly ProcessMetrics[] = [];
+  return {
+    /** Those of the last time after `patienceMs`: a scrape does not fail because another process does, and no counter falls. */
+    otherMetrics: (own: ProcessMetrics): Promise<readonly ProcessMetrics[]> =>
+      scrapes.ask(
+        (id) => send({ type: 'measure', id, own }),
+        systemClock.sleep(patienceMs).then(() => others),
+      ),
+    async chargeWrites({ user }: Caller, writes: number): Promise<void> {
+      if (user === null) return;
+      const refusal = await charges.ask((id) => send({ type: 'charge', id, user, writes }));
+      if (refusal !== null) throw new PortolanError('TOO_MANY_REQUESTS', refusal.message, { details: refusal.details });
+    },
+    measured(id: number, by: readonly ProcessMetrics[]): void {
+      others = by;
+      scrapes.answered(id, others);
+    },
+    charged: (id: number, refusal: WriteRefusal | null) => charges.answered(id, refusal),
+  };
 }
 
 type Registered = NonNullable<ProcessStart['registered']>;
 
-/** The registered clusters. This process learns one change after the other. */
-class LearnedClusters {
-  readonly #log: Logger;
-  #clusters: Registered | null;
-  #learning: Promise<void> = Promise.resolve();
-  #learn: ((clusters: Registered) => Promise<void>) | null = null;
-
-  constructor(clusters: Registered | null, log: Logger) {
-    this.#clusters = clusters;
-    this.#log = log;
-  }
-
-  learnBy(learn: (clusters: Registered) => Promise<void>): Promise<void> {
-    this.#learn = learn;
-    return this.#learnAll();
-  }
-
-  changeTo(clusters: Registered): Promise<void> {
-    this.#clusters = clusters;
-    return this.#learnAll();
-  }
-
-  #learnAll(): Promise<void> {
-    this.#learning = this.#learning
-      .then(() => (this.#clusters === null ? undefined : this.#learn?.(this.#clusters)))
-      .catch((error: unknown) => this.#log.error({ error: messageOf(error) }, 'registered clusters cannot be changed'));
-    return this.#learning;
-  }
+/** The registered clusters. One change is learned after the other. */
+function learnedClusters(clusters: Registered | null, log: Logger) {
+  let learn: ((clusters: Registered) => Promise<void>) | null = null;
+  let learning: Promise<void> = Promise.resolve();
+  const learnAll = (): Promise<void> => {
+    learning = learning
+      .then(() => (clusters === null ? undefined : learn?.(clusters)))
+      .catch((error: unknown) => log.error({ error: messageOf(error) }, 'registered clusters cannot be changed'));
+    return learning;
+  };
+  return {
+    learnBy(by: typeof learn): Promise<void> {
+      learn = by;
+      return learnAll();
+    },
+    changeTo(changed: Registered): Promise<void> {
+      clusters = changed;
+      return learnAll();
+    },
+  };
 }
 
 /** Loads the modules first: until then, this process says only that it is alive. */
@@ -125,8 +111,8 @@ async function serve(start: ProcessStart): Promise<void> {
   });
   const lines = new RemoteAuditLines(send, () => must(facts.audit, 'the state of the audit log'));
   const audit = facts.audit === null ? null : auditOver(lines, systemClock);
-  const questions = new Questions();
-  const clusters = new LearnedClusters(start.registered, log);
+  const { otherMetrics, chargeWrites, measured, charged } = questions();
+  const clusters = learnedClusters(start.registered, log);
   const registration: Registration = async (learn) => {
     await clusters.learnBy(learn);
     return {
@@ -156,8 +142,8 @@ async function serve(start: ProcessStart): Promise<void> {
       keys: { startToken: start.startToken, planKey: start.planKey },
       processes: () => facts.processes,
       siblings: { folder: start.folder, number },
-      chargeWrites: (caller, writes) => questions.chargeWrites(caller, writes),
-      otherMetrics: (own) => questions.otherMetrics(own),
+      chargeWrites,
+      otherMetrics,
     },
   });
   const close = async (): Promise<void> => {
@@ -174,8 +160,8 @@ async function serve(start: ProcessStart): Promise<void> {
       facts = message.facts;
       Object.assign(config, facts.config, { port: config.port, aggregatePort: config.aggregatePort });
     } else if (message.type === 'noted') lines.noted(message.id, message.error);
-    else if (message.type === 'charged') questions.charged(message.id, message.refusal);
-    else if (message.type === 'measured') questions.measured(message.id, message.others);
+    else if (message.type === 'charged') charged(message.id, message.refusal);
+    else if (message.type === 'measured') measured(message.id, message.others);
     else if (message.type === 'measure') {
       const metrics = await serving.then((server) => server.values());
       send({ type: 'measured', id: message.id, metrics });
