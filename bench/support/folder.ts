@@ -1,4 +1,4 @@
-/** What a benchmark leaves behind: its folder is removed, and its programs end. */
+/** The folder of a benchmark and the programs that it starts. Both are gone after it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -34,7 +34,7 @@ function send(message: FromProcess, sent: () => void = () => {}): void {
   process.send?.(message, undefined, {}, sent);
 }
 
-/** What this process asks the ingest process, and its answers. */
+/** The questions of this process to the ingest process, with the answers. */
 function questions() {
   const scrapes = new PendingAnswers<readonly ProcessMetrics[]>();
   const charges = new PendingAnswers<WriteRefusal | null>();

@@ -1,4 +1,4 @@
-/** Why an operation may not run, as its result: limits of its own and of its caller, a throttle, a wait. */
+/** The checks before an operation runs. A check that fails gives the result of the operation. */
 import { type ExecutionArgs, GraphQLError } from 'graphql';
 import type { Logger } from '../../base/log.ts';
 import { askCost } from '../../graphql/document/ask-cost.ts';
@@ -57,8 +57,8 @@ function refusalOf({ contextValue }: ExecutionArgs, error: unknown, log: Logger)
 }
 
 /**
- * Marks the error so that an answer without data has status 400, or 429 at a limit of the caller, where the media type defines statuses (GraphQL over HTTP). Yoga removes
- * `http` from the answer.
+ * Gives an answer without data the status 400, or 429 at a limit of the caller. GraphQL over HTTP says which media types have such statuses.
+ * Yoga removes `http` from the answer.
  */
 function asBadRequest({ message, nodes, extensions }: GraphQLError): GraphQLError {
   const status = extensions['code'] === 'TOO_MANY_REQUESTS' ? 429 : 400;

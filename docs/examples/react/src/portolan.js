@@ -188,7 +188,7 @@ const itemKeys = {
 const snapshots = new WeakMap();
 
 /**
- * What a message of a subscription removes from the cached lists; null for nothing.
+ * Finds the objects that a message of a subscription removes from the cached lists. Null if there are none.
  * @param {object} cache
  * @param {any} message
  * @param {unknown} filter That of the subscription.
