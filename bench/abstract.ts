@@ -4,8 +4,6 @@
  * the commit of the changed object of the abstract kind. The other is the delay of a subscriber after a bare watch. Last,
  * the first page of applications by their rolled-up health.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -17,6 +15,7 @@ import { openWriter } from '../src/store/write/writer.ts';
 import { rollUps } from './abstract.applications.ts';
 import { cluster, describedKind, list } from './abstract.objects.ts';
 import { latencies, overWatch } from './latency.ts';
+import { inFolder } from './support/folder.ts';
 import { load, median, startServed } from './support/page-load.ts';
 
 export const about = 'a page of an abstract kind over 12 kinds, beside the page of one kind of the same size';
@@ -45,9 +44,8 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   });
   const [objects, turns, changes] = [Number(values.objects), Number(values.turns), Number(values.changes)];
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const file = join(directory, 'store.db');
-  try {
+  await inFolder(async (directory) => {
+    const file = join(directory, 'store.db');
     const delays = await fill(file, objects, changes);
     const pages = await measure(file, turns);
     const overWatchP99Ms = overWatch(
@@ -68,9 +66,7 @@ export async function run(args: readonly string[]): Promise<void> {
     process.stdout.write(
       `${JSON.stringify({ bench: 'abstract', overOneKind, pageMs: Number(pages.abstractMs.toFixed(2)), rollUpMs: Number(rollUpMs.toFixed(1)), overWatchP99Ms, derivedAfterP50Ms: Number(at(0.5).toFixed(1)), derivedAfterP99Ms: Number(at(0.99).toFixed(1)), objects })}\n`,
     );
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Fills the store, and measures the changes. Returns the delays in milliseconds, sorted. */

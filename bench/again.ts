@@ -7,13 +7,13 @@
  * for an answer as bare node:http.
  */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { inFolder } from './support/folder.ts';
 import { countedQuery, listQuery } from './support/list-query.ts';
-import { ask, type Load, load, median, medianLoad, type Served, startServed } from './support/page-load.ts';
+import { ask, type Load, load, median, medianLoad, type Served } from './support/page-load.ts';
 
 export const about =
   'the same question again, from memory and from the store [--objects N] [--turns N] [--seconds N] [--changes N]';
@@ -46,31 +46,22 @@ export async function run(args: readonly string[]): Promise<void> {
       changes: { type: 'string', default: defaultChanges },
     },
   });
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const file = join(directory, 'pods.db');
-  const served: Served[] = [];
-  const start = async (...given: string[]): Promise<Served> => {
-    const started = await startServed(new URL('again.child.ts', import.meta.url), given);
-    served.push(started);
-    return started;
-  };
-  try {
-    await (await startServed(new URL('list.child.ts', import.meta.url), [file, values.objects])).stop();
+  await inFolder(async (directory, start) => {
+    const file = join(directory, 'pods.db');
+    const asking = (...given: string[]): Promise<Served> => start('again.child.ts', ...given);
+    await (await start('list.child.ts', file, values.objects)).stop();
     const writer = new Worker(new URL('again.writer.ts', import.meta.url), {
       workerData: { file, perSecond: Number(values.changes) },
     });
     await once(writer, 'message');
-    const [store, memory] = [await start(file, '0'), await start(file, '33554432')];
+    const [store, memory] = [await asking(file, '0'), await asking(file, '33554432')];
     const answer = join(directory, 'answer.json');
     writeFileSync(answer, await ask(store.url, bodyOf(listQuery)));
-    const bare = await start('constant', answer);
+    const bare = await asking('constant', answer);
     const measured = await measure({ store, memory, bare, writer }, Number(values.turns), Number(values.seconds));
     writer.postMessage('close');
     report(measured, Number(values.objects));
-  } finally {
-    for (const { child } of served) if (child.exitCode === null) child.kill('SIGKILL');
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 interface Measured {

@@ -3,8 +3,6 @@
  * column, body or list. The costs of src/query/plan/scan-budget.ts and the default of --scan-rows stand on it: one operation's
  * scans must fit into its lease.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unrestricted } from '../src/access/scope.ts';
 import type { LeafType } from '../src/catalog/tree/field-tree.ts';
@@ -17,6 +15,7 @@ import { aggregateKinds } from '../src/query/read/aggregate-kinds.ts';
 import { readView } from '../src/query/sql/view.ts';
 import { openReader } from '../src/store/read/reader.ts';
 import { openWriter } from '../src/store/write/writer.ts';
+import { inFolder } from './support/folder.ts';
 import { phaseOf } from './support/list-query.ts';
 import { podDescription, podText } from './support/pods.ts';
 
@@ -62,51 +61,51 @@ function equals(path: string, value: string): Filter {
 
 export async function run([count = '50000']: readonly string[]): Promise<void> {
   const pods = Number(count);
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const file = join(directory, 'store.db');
-  const writer = openWriter(file, { checkpoints: 'inline' });
-  const reader = openReader(file, { readers: 1, leaseMs: 60_000 });
-  try {
-    const handle = writer.declare(podDescription('bench'));
-    const replace = writer.replace(handle);
-    for (let index = 0; index < pods; index += 500) {
-      const texts = Array.from({ length: Math.min(500, pods - index) }, (_, at) => ({
-        text: podText(index + at, phaseOf(index + at), 1),
-      }));
-      replace.put(texts);
-    }
-    await replace.commit('1');
-    const allowed = optionTable.scanRows.schema.parse(undefined);
-    const figures: { what: string; kind: string; rowsInASecond: number }[] = [];
-    for (const [what, kind, part] of questions) {
-      const plan: AggregatePlan = {
-        kinds: [{ key: 'pods', tree: { root: '', shapes: {} } }],
-        filter: everything,
-        by: [],
-        measured: [],
-        ...part,
-      };
-      const times: number[] = [];
-      for (let turn = 0; turn < 4; turn += 1) {
-        await reader.lease(async (lease) => {
-          const view = await readView(lease, unrestricted);
-          const began = process.cpuUsage();
-          await aggregateKinds([{ lease, view }], plan, new ScanBudget(Number.POSITIVE_INFINITY));
-          const { user, system } = process.cpuUsage(began);
-          times.push((user + system) / 1000);
-        });
+  await inFolder(async (directory) => {
+    const file = join(directory, 'store.db');
+    const writer = openWriter(file, { checkpoints: 'inline' });
+    const reader = openReader(file, { readers: 1, leaseMs: 60_000 });
+    try {
+      const handle = writer.declare(podDescription('bench'));
+      const replace = writer.replace(handle);
+      for (let index = 0; index < pods; index += 500) {
+        const texts = Array.from({ length: Math.min(500, pods - index) }, (_, at) => ({
+          text: podText(index + at, phaseOf(index + at), 1),
+        }));
+        replace.put(texts);
       }
-      const rowsInASecond = Math.round((pods / Math.min(...times)) * 1000);
-      figures.push({ what, kind, rowsInASecond });
-      process.stdout.write(
-        `${what.padEnd(36)} ${kind.padEnd(8)} ${rowsInASecond.toLocaleString('en').padStart(12)} rows per second of processor time\n`,
-      );
+      await replace.commit('1');
+      const allowed = optionTable.scanRows.schema.parse(undefined);
+      const figures: { what: string; kind: string; rowsInASecond: number }[] = [];
+      for (const [what, kind, part] of questions) {
+        const plan: AggregatePlan = {
+          kinds: [{ key: 'pods', tree: { root: '', shapes: {} } }],
+          filter: everything,
+          by: [],
+          measured: [],
+          ...part,
+        };
+        const times: number[] = [];
+        for (let turn = 0; turn < 4; turn += 1) {
+          await reader.lease(async (lease) => {
+            const view = await readView(lease, unrestricted);
+            const began = process.cpuUsage();
+            await aggregateKinds([{ lease, view }], plan, new ScanBudget(Number.POSITIVE_INFINITY));
+            const { user, system } = process.cpuUsage(began);
+            times.push((user + system) / 1000);
+          });
+        }
+        const rowsInASecond = Math.round((pods / Math.min(...times)) * 1000);
+        figures.push({ what, kind, rowsInASecond });
+        process.stdout.write(
+          `${what.padEnd(36)} ${kind.padEnd(8)} ${rowsInASecond.toLocaleString('en').padStart(12)} rows per second of processor time\n`,
+        );
+      }
+      process.stdout.write(`--scan-rows is ${allowed.toLocaleString('en')} by default\n`);
+      process.stdout.write(`${JSON.stringify({ bench: 'aggregate', pods, figures, scanRows: allowed })}\n`);
+    } finally {
+      await reader.close();
+      writer.close();
     }
-    process.stdout.write(`--scan-rows is ${allowed.toLocaleString('en')} by default\n`);
-    process.stdout.write(`${JSON.stringify({ bench: 'aggregate', pods, figures, scanRows: allowed })}\n`);
-  } finally {
-    await reader.close();
-    writer.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }

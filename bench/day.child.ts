@@ -8,8 +8,7 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -22,6 +21,7 @@ import { startGateway } from '../src/cli/gateway.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { lateGrowth } from '../test/kit/gateway-process.ts';
 import type { SubscribersOrder } from './day.subscribers.ts';
+import { inFolder } from './support/folder.ts';
 import { residentAnonymousMb } from './support/resident.ts';
 
 /** Resident memory is bounded without subscribers. The growth is that between the third and the fourth quarter. */
@@ -56,29 +56,29 @@ async function run(args: readonly string[]): Promise<void> {
     number,
   ];
   setFlagsFromString(smallHeaps);
-  const folder = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const file = join(folder, 'portolan.db');
-  const kubeconfig = join(folder, 'kubeconfig.yaml');
-  const cluster = await spawnSimCluster({ objects: 'demo', pods, churn: true, worldSpeed: speed });
-  try {
-    writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
-    const config = loadConfig({ flags: { port: '0', logLevel: 'warn', data: file }, environment: {} });
-    const gateway = await startGateway(config, [{ name: 'demo', kubeconfig }], createLogger('warn'), {
-      sizes: demoSizes,
-    });
+  await inFolder(async (folder) => {
+    const file = join(folder, 'portolan.db');
+    const kubeconfig = join(folder, 'kubeconfig.yaml');
+    const cluster = await spawnSimCluster({ objects: 'demo', pods, churn: true, worldSpeed: speed });
     try {
-      await gateway.synced;
-      const day = { url: gateway.url, cluster: cluster.url, folder, hours, speed, every };
-      const count = Number(values.subscribers);
-      const watch = (): Promise<void> => watchDay(day, count);
-      await (count === 0 ? watch() : withSubscribers({ url: gateway.url, count }, watch));
+      writeFileSync(kubeconfig, cluster.kubeconfig, { mode: 0o600 });
+      const config = loadConfig({ flags: { port: '0', logLevel: 'warn', data: file }, environment: {} });
+      const gateway = await startGateway(config, [{ name: 'demo', kubeconfig }], createLogger('warn'), {
+        sizes: demoSizes,
+      });
+      try {
+        await gateway.synced;
+        const day = { url: gateway.url, cluster: cluster.url, folder, hours, speed, every };
+        const count = Number(values.subscribers);
+        const watch = (): Promise<void> => watchDay(day, count);
+        await (count === 0 ? watch() : withSubscribers({ url: gateway.url, count }, watch));
+      } finally {
+        await gateway.close();
+      }
     } finally {
-      await gateway.close();
+      await cluster.close();
     }
-  } finally {
-    await cluster.close();
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Does the work once all subscribers have their first message. @throws if their process ends before */

@@ -4,10 +4,9 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inFolder } from './support/folder.ts';
 
 export const about = 'WAL size, commit latency, cancelling and stopping of the store under writes and busy readers';
 
@@ -30,8 +29,7 @@ export interface EngineFigures {
 }
 
 export async function run(): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  try {
+  await inFolder(async (directory) => {
     const child = fork(fileURLToPath(new URL('./engine.child.ts', import.meta.url)), [join(directory, 'store.db')]);
     // The child says its figures, begins a runaway scan, and waits for its end.
     const [figures] = (await Promise.race([
@@ -46,9 +44,7 @@ export async function run(): Promise<void> {
     ];
     const exitMs = performance.now() - asked;
     report(figures, exitMs, code === 0 ? 'in order' : `code ${code}, signal ${signal}`);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 function report(figures: EngineFigures, exitMs: number, exit: string): void {

@@ -4,20 +4,14 @@
  *
  * Memory counts from `settleSeconds` after the first event on, when caches and heap have got their size.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startPodServer } from './support/pod-server.ts';
+import { withMeasured } from './support/measured-process.ts';
 
 export const about =
   '2,000 watch events a second for two minutes: latency, CPU, WAL, memory, losses (--seconds N, --rate N)';
 
-/** Measurements of the child process. */
+/** What the measured process found. */
 export interface EventFigures {
   readonly changes: number;
   /** Milliseconds from the event's sending to when a reader found its change. */
@@ -63,38 +57,20 @@ interface Streamed {
   readonly stale: number;
 }
 
-async function stream(seconds: number, perSecond: number, relations: boolean): Promise<Streamed> {
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const kubeconfig = join(directory, 'kubeconfig');
-  const server = await startPodServer(objects, kubeconfig);
-  const child = fork(fileURLToPath(new URL('./events.child.ts', import.meta.url)), [
-    kubeconfig,
-    join(directory, 'store.db'),
-    String(relations),
-  ]);
-  const exited = once(child, 'exit');
-  const lost = exited.then(() => Promise.reject(new Error('the measured process ended before its time')));
-  lost.catch(() => {});
-  try {
-    await Promise.race([once(child, 'message'), lost]);
+function stream(seconds: number, perSecond: number, relations: boolean): Promise<Streamed> {
+  const program = { program: 'events.child.ts', objects, given: [String(relations)] };
+  return withMeasured(program, async ({ server, child, answer }) => {
+    await answer(null);
     const churned = server.churn({ perSecond, seconds });
     await sleep(Math.min(settleSeconds, seconds / 2) * 1000);
     child.send('begin');
     const sent = await churned;
-    const told = once(child, 'message');
-    child.send('end');
-    const [figures] = (await Promise.race([told, lost])) as [EventFigures];
+    const figures = await answer<EventFigures>('end');
     const { versions } = await server.state();
     const rows = new Map(figures.rows);
     const stale = versions.filter(([key, version]) => rows.get(key) !== version).length;
-    child.disconnect();
-    await exited;
     return { figures, sent, stale: stale + Math.max(0, rows.size - versions.length) };
-  } finally {
-    child.kill('SIGKILL');
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 function report(figures: EventFigures, sent: number, stale: number, seconds: number): void {

@@ -16,8 +16,6 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -36,6 +34,7 @@ import {
   pageAt,
   snapshotDocument,
 } from './fanout.world.ts';
+import { inFolder } from './support/folder.ts';
 import { gatewayFlags } from './support/gateway-flags.ts';
 import { threadCpuMs } from './support/loop-turns.ts';
 import { median } from './support/page-load.ts';
@@ -221,9 +220,8 @@ export async function run(args: readonly string[]): Promise<void> {
     seconds: Number(values.seconds),
     rate: Number(values.rate),
   };
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const gateway = new Gateway(join(directory, 'store.db'));
-  try {
+  await inFolder(async (directory) => {
+    const gateway = new Gateway(join(directory, 'store.db'));
     const urls = await gateway.ready();
     const cases = values.cases.split(',');
     const byDocument = cases.includes('documents') ? await documentsCase(gateway, urls, options) : null;
@@ -244,9 +242,7 @@ export async function run(args: readonly string[]): Promise<void> {
       isOver(live?.liveReaderCores, bounds.liveReaderCores) ||
       isOver(live?.livePageRatio, bounds.livePageRatio);
     if (missed) process.exitCode = 1;
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 function webSocketUrl(url: string): string {

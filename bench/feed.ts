@@ -5,14 +5,8 @@
  * Counted are the feed's reads of the change log. The processor time is that of the serve thread and of the readers together, for each
  * change that was committed. A quiet subscription proves at the end of its turn that it is alive: it gets a change of its own kind.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startPodServer } from './support/pod-server.ts';
+import { withMeasured } from './support/measured-process.ts';
 
 export const about =
   'reads and processor time of a quiet and of a busy subscription under 2,000 changes a second (--seconds N, --turns N, --rate N)';
@@ -48,33 +42,14 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   });
   const [seconds, turns, perSecond] = [Number(values.seconds), Number(values.turns), Number(values.rate)];
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const kubeconfig = join(directory, 'kubeconfig');
-  const server = await startPodServer(objects, kubeconfig);
-  const child = fork(fileURLToPath(new URL('./feed.child.ts', import.meta.url)), [
-    kubeconfig,
-    join(directory, 'store.db'),
-    String(seconds),
-    String(turns),
-  ]);
-  const exited = once(child, 'exit');
-  const lost = exited.then(() => Promise.reject(new Error('the measured process ended before its time')));
-  lost.catch(() => {});
-  try {
-    await Promise.race([once(child, 'message'), lost]);
-    const measured = once(child, 'message');
-    child.send('begin');
+  const program = { program: 'feed.child.ts', objects, given: [String(seconds), String(turns)] };
+  await withMeasured(program, async ({ server, answer }) => {
+    await answer(null);
+    const measured = answer<readonly FeedTurn[]>('begin');
     // Longer than the turns can take: the child ends it.
     server.churn({ perSecond, seconds: (seconds + 10) * turns * subscriptionKinds.length }).catch(() => {});
-    const [found] = (await Promise.race([measured, lost])) as [readonly FeedTurn[]];
-    report(found);
-    child.disconnect();
-    await exited;
-  } finally {
-    child.kill('SIGKILL');
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+    report(await measured);
+  });
 }
 
 type Count = Exclude<keyof FeedFigures, 'seconds' | 'cpuSeconds'>;

@@ -5,9 +5,8 @@
  */
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +16,7 @@ import { gadgetCrd } from '../test/kit/gadget-crd.ts';
 import { type GatewayProcess, startGatewayProcess } from '../test/kit/gateway-process.ts';
 import { attacks } from './hostile.attacks.ts';
 import type { AttackOrder } from './hostile.child.ts';
+import { inFolder } from './support/folder.ts';
 
 export const about =
   'another caller beside hostile ones: times, /healthz and memory for each attack; --help tells its options';
@@ -62,64 +62,66 @@ export async function run(args: readonly string[]): Promise<void> {
   const seconds = Number(values.seconds);
   const words = values.attacks.split(',');
   const chosen = Object.keys(attacks).filter((name) => words.some((word) => name.includes(word)));
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const sim = await startSimCluster({
-    objects: 'demo',
-    pods: Number(values.pods),
-    crds: [gadgetCrd({ any: { 'x-kubernetes-preserve-unknown-fields': true } })],
-    features: { users },
-  });
-  const list = Array.from({ length: 20_000 }, (_, index) => `element-${index}`);
-  sim.create({
-    apiVersion: 'two.portolan.example/v1',
-    kind: 'Gadget',
-    metadata: { name: 'long', namespace: 'default' },
-    spec: { any: { list } },
-  });
-  const kubeconfig = join(directory, 'kubeconfig');
-  writeFileSync(kubeconfig, sim.kubeconfig());
-  const given = [
-    '--kubeconfig',
-    kubeconfig,
-    '--auth',
-    'token',
-    '--data',
-    join(directory, 'store.db'),
-    '--log-level',
-    'warn',
-  ];
-  const gateway = await startGatewayProcess(given);
-  const attackers = fork(fileURLToPath(new URL('./hostile.child.ts', import.meta.url)), [], {
-    execArgv: [...process.execArgv],
-  });
-  const ended = once(attackers, 'exit').then(([code]) => Promise.reject(new Error(`the attackers ended with ${code}`)));
-  ended.catch(() => {});
-  try {
-    await Promise.race([once(attackers, 'message'), ended]);
-    spawnSync('taskset', ['-acp', '1', String(attackers.pid)]);
-    const ready = new URL('/readyz', gateway.url);
-    while ((await fetch(ready)).status !== 200) await sleep(200);
-    await watched(gateway, 'warm up', async () => sleep(5000));
-    const idle = await watched(gateway, 'nobody', async () => sleep(seconds * 1000));
-    const seen: Seen[] = [];
-    for (const attack of chosen) {
-      const target = { port: Number(new URL(gateway.url).port), tokens: ['mallory', 'trudy'] as const, seconds };
-      const during = await watched(gateway, attack, async () => {
-        attackers.send({ attack, target } satisfies AttackOrder);
-        const [{ count }] = (await Promise.race([once(attackers, 'message'), ended])) as [{ count: number }];
-        return count;
-      });
-      print(during);
-      seen.push(during);
-      await sleep(2000);
+  await inFolder(async (directory) => {
+    const sim = await startSimCluster({
+      objects: 'demo',
+      pods: Number(values.pods),
+      crds: [gadgetCrd({ any: { 'x-kubernetes-preserve-unknown-fields': true } })],
+      features: { users },
+    });
+    const list = Array.from({ length: 20_000 }, (_, index) => `element-${index}`);
+    sim.create({
+      apiVersion: 'two.portolan.example/v1',
+      kind: 'Gadget',
+      metadata: { name: 'long', namespace: 'default' },
+      spec: { any: { list } },
+    });
+    const kubeconfig = join(directory, 'kubeconfig');
+    writeFileSync(kubeconfig, sim.kubeconfig());
+    const given = [
+      '--kubeconfig',
+      kubeconfig,
+      '--auth',
+      'token',
+      '--data',
+      join(directory, 'store.db'),
+      '--log-level',
+      'warn',
+    ];
+    const gateway = await startGatewayProcess(given);
+    const attackers = fork(fileURLToPath(new URL('./hostile.child.ts', import.meta.url)), [], {
+      execArgv: [...process.execArgv],
+    });
+    const ended = once(attackers, 'exit').then(([code]) =>
+      Promise.reject(new Error(`the attackers ended with ${code}`)),
+    );
+    ended.catch(() => {});
+    try {
+      await Promise.race([once(attackers, 'message'), ended]);
+      spawnSync('taskset', ['-acp', '1', String(attackers.pid)]);
+      const ready = new URL('/readyz', gateway.url);
+      while ((await fetch(ready)).status !== 200) await sleep(200);
+      await watched(gateway, 'warm up', async () => sleep(5000));
+      const idle = await watched(gateway, 'nobody', async () => sleep(seconds * 1000));
+      const seen: Seen[] = [];
+      for (const attack of chosen) {
+        const target = { port: Number(new URL(gateway.url).port), tokens: ['mallory', 'trudy'] as const, seconds };
+        const during = await watched(gateway, attack, async () => {
+          attackers.send({ attack, target } satisfies AttackOrder);
+          const [{ count }] = (await Promise.race([once(attackers, 'message'), ended])) as [{ count: number }];
+          return count;
+        });
+        print(during);
+        seen.push(during);
+        await sleep(2000);
+      }
+      report(idle, seen);
+    } finally {
+      if (attackers.connected) attackers.disconnect();
+      await gateway.close();
+      await sim.close();
     }
-    report(idle, seen);
-  } finally {
-    if (attackers.connected) attackers.disconnect();
-    await gateway.close();
-    await sim.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Asks as another caller while `work` goes on. */

@@ -3,13 +3,12 @@
  * that lists by label selector are measured too. Orders and filters through a relation and the first page of `usedBy` follow. Then a first
  * sync and a stream of events, each with relations and without them. Everything is done in turns; figures are medians.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compareEvents } from './events.ts';
 import { bigNamespace, fillWorld, type World } from './join.world.ts';
-import { ask, load, median, type Served, startServed } from './support/page-load.ts';
+import { inFolder } from './support/folder.ts';
+import { ask, load, median, type Served } from './support/page-load.ts';
 import { compareSyncs } from './sync.ts';
 
 export const about = 'joins, orders and filters through relations, beside SQL and a client; --help tells its options';
@@ -51,27 +50,17 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   });
   const [objects, turns, seconds] = [Number(values.objects), Number(values.turns), Number(values.seconds)];
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const served: Served[] = [];
-  try {
+  await inFolder(async (directory, start) => {
     const file = join(directory, 'store.db');
     const world = await fillWorld(file, directory, objects);
-    const start = async (program: string, ...given: string[]): Promise<Served> => {
-      const started = await startServed(new URL(program, import.meta.url), given);
-      served.push(started);
-      return started;
-    };
-    const gateway = await start('./join.child.ts', file);
-    const sql = await start('./join.plain.ts', 'sql', file);
-    const lists = await start('./join.plain.ts', 'lists', file);
+    const gateway = await start('join.child.ts', file);
+    const sql = await start('join.plain.ts', 'sql', file);
+    const lists = await start('join.plain.ts', 'lists', file);
     const found = await measure({ gateway, sql, lists }, turns, seconds);
-    for (const each of served) await each.stop();
+    for (const each of [gateway, sql, lists]) await each.stop();
     const ingest = values.ingest ? await compareIngest(objects) : null;
     report(world, objects, found, ingest);
-  } finally {
-    for (const { child } of served) if (child.exitCode === null) child.kill('SIGKILL');
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 interface Found {

@@ -8,21 +8,17 @@
  *
  * Two rates take turns, each without and with pages being read.
  */
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { get } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { WebSocket } from 'ws';
 import { must } from '../src/base/must.ts';
 import { decodeLiveCursor } from '../src/live/log/live-cursor.ts';
 import { gatewayFlags } from './support/gateway-flags.ts';
 import { listQuery } from './support/list-query.ts';
-import { type PodServer, startPodServer, versionsPerMs } from './support/pod-server.ts';
+import { withMeasured } from './support/measured-process.ts';
+import { type PodServer, versionsPerMs } from './support/pod-server.ts';
 
 export const about =
   'time from a watch event to a subscriber, beside a bare watch (--objects N, --seconds N, --rates N,N, --readers N)';
@@ -84,7 +80,7 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 interface Latencies {
-  /** The subscriber follows Pods, or an abstract kind whose only members are Pods. */
+  /** What the subscriber follows: Pods, or an abstract kind whose only member are Pods. */
   readonly of: Followed;
   readonly objects: number;
   readonly seconds: number;
@@ -92,36 +88,17 @@ interface Latencies {
 }
 
 /** Prints a line for each round too. */
-export async function latencies({ of, objects, seconds, rounds }: Latencies): Promise<readonly Figures[]> {
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const kubeconfig = join(directory, 'kubeconfig');
-  const server = await startPodServer(objects, kubeconfig);
-  const program = fileURLToPath(new URL('./latency.child.ts', import.meta.url));
-  const child = fork(program, [kubeconfig, join(directory, 'store.db'), of], { execArgv: [...gatewayFlags()] });
-  const exited = once(child, 'exit');
-  const lost = exited.then(() => Promise.reject(new Error('the gateway ended before its time')));
-  lost.catch(() => {});
-  const answer = async <T>(order: string | null): Promise<T> => {
-    const answered = once(child, 'message');
-    if (order !== null) child.send(order);
-    const [found] = (await Promise.race([answered, lost])) as [T];
-    return found;
-  };
-  try {
+export function latencies({ of, objects, seconds, rounds }: Latencies): Promise<readonly Figures[]> {
+  const program = { program: 'latency.child.ts', objects, given: [of], execArgv: gatewayFlags() };
+  return withMeasured(program, async ({ server, answer }) => {
     const { url } = await answer<{ url: string }>(null);
     const found: Figures[] = [];
     for (const { rate, readers } of rounds) {
       found.push(await measure({ server, url, rate, readers, seconds, of, answer }));
       report(must(found.at(-1), 'figures'));
     }
-    child.disconnect();
-    await exited;
     return found;
-  } finally {
-    child.kill('SIGKILL');
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 /** By how many milliseconds p99 of the subscriber is above that of the bare watch, in the worst round. */
@@ -214,7 +191,7 @@ async function watchPods(server: string, take: (age: number) => void): Promise<(
   return () => void request.destroy();
 }
 
-/** The kind that a subscriber follows, and the place of the Pod's resourceVersion in its messages. */
+/** What a subscriber follows, and where the resourceVersion of the Pod stands in its messages. */
 type Followed = keyof typeof subscriptions;
 const subscriptions = {
   pods: 'podChanges(snapshot: false) { phase cursor changes { at object { metadata { resourceVersion } } } }',

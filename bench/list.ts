@@ -5,13 +5,13 @@
  * each turn. Under changes, the client shares a processor with the thread that serves it, and the writer has another one.
  */
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../src/base/errors.ts';
+import { inFolder, type Start } from './support/folder.ts';
 import { countedQuery, listQuery, otherQueries, restartsQuery } from './support/list-query.ts';
-import { ask, type Load, load, median, medianLoad, type Served, startServed } from './support/page-load.ts';
+import { ask, type Load, load, median, medianLoad, type Served } from './support/page-load.ts';
 import { startPodServer } from './support/pod-server.ts';
 import { shareProcessors } from './support/processors.ts';
 
@@ -64,25 +64,15 @@ export async function run(args: readonly string[]): Promise<void> {
     seconds: Number(values.seconds),
     client: values.client,
   };
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const stores = values.stores ?? directory;
-  mkdirSync(stores, { recursive: true });
-  const served: Served[] = [];
-  try {
-    await measure(options, directory, stores, served);
-  } finally {
-    for (const { child } of served) if (child.exitCode === null) child.kill('SIGKILL');
-    rmSync(directory, { recursive: true, force: true });
-  }
+  await inFolder(async (directory, start) => {
+    const stores = values.stores ?? directory;
+    mkdirSync(stores, { recursive: true });
+    await measure(options, directory, stores, start);
+  });
 }
 
-async function measure(options: Options, directory: string, stores: string, served: Served[]): Promise<void> {
+async function measure(options: Options, directory: string, stores: string, start: Start): Promise<void> {
   const { objects, million, turns, seconds } = options;
-  const start = async (program: string, ...given: string[]): Promise<Served> => {
-    const started = await startServed(new URL(program, import.meta.url), given);
-    served.push(started);
-    return started;
-  };
   const storeOf = (count: number): string => join(stores, `${count}.db`);
   const gateway = await start('list.child.ts', storeOf(objects), String(objects));
   const large = million > 0 ? await start('list.child.ts', storeOf(million), String(million)) : null;
@@ -96,20 +86,7 @@ async function measure(options: Options, directory: string, stores: string, serv
   const counted = body(null, countedQuery);
   const restarts = JSON.stringify({ query: restartsQuery });
 
-  const loads = {
-    ours: [],
-    counted: [],
-    bare: [],
-    array: [],
-    executed: [],
-    deep: [],
-    large: [],
-    idle: [],
-    busy: [],
-    bareIdle: [],
-    bareBusy: [],
-    restarts: [],
-  } as Record<Asked, Load[]>;
+  const loads = Object.fromEntries(everyAsked.map((asked) => [asked, [] as Load[]])) as Loads;
   for (let turn = 0; turn < turns; turn += 1) {
     // The two that are compared closest follow each other, each of them first as often as the other.
     const ours = async (): Promise<unknown> => loads.ours.push(await load(gateway, first, seconds, connections));
@@ -125,15 +102,37 @@ async function measure(options: Options, directory: string, stores: string, serv
   }
   await Promise.all([array.stop(), executor.stop(), large?.stop()]);
 
-  let [changes, walMb, churned] = [0, 0, 0];
+  const churn = await loadUnderChanges({ gateway, plain }, first, options, loads);
+  await plain.stop();
+  const others = await askOthers(gateway, seconds);
+  await gateway.stop();
+  const client = options.client ? await listInClient(objects, directory, start) : null;
+
+  report(options, loads, churn, { client, others });
+}
+
+interface Churn {
+  changes: number;
+  seconds: number;
+  walMb: number;
+}
+
+/** One connection, idle and under changes. */
+async function loadUnderChanges(
+  { gateway, plain }: { readonly gateway: Served; readonly plain: Served },
+  first: string,
+  { seconds, turns }: Options,
+  loads: Loads,
+): Promise<Churn> {
+  const churn: Churn = { changes: 0, seconds: 0, walMb: 0 };
   const whileChanging = async (asked: () => Promise<void>): Promise<void> => {
     const over = once(gateway.child, 'message');
     gateway.child.send({ changesMs: (seconds + 1) * 1000 });
     await asked();
     const [told] = (await over) as [{ changes: number; walMb: number; seconds: number }];
-    changes += told.changes;
-    churned += told.seconds;
-    walMb = Math.max(walMb, told.walMb);
+    churn.changes += told.changes;
+    churn.seconds += told.seconds;
+    churn.walMb = Math.max(churn.walMb, told.walMb);
   };
   const giveBack = shareProcessors([process.pid, ...[gateway, plain].flatMap(({ child }) => child.pid ?? [])]);
   for (let turn = 0; turn < turns; turn += 1) {
@@ -143,11 +142,16 @@ async function measure(options: Options, directory: string, stores: string, serv
     await whileChanging(async () => void loads.bareBusy.push(await load(plain, first, seconds, 1)));
   }
   giveBack();
-  await plain.stop();
-  const others = await askOthers(gateway, seconds);
-  await gateway.stop();
-  const client = options.client ? await listInClient(objects, directory, start) : null;
+  return churn;
+}
 
+interface Extra {
+  readonly client: Load | null;
+  readonly others: readonly (readonly [string, Load | string])[];
+}
+
+/** Prints the bounds, the loads and the line of figures. */
+function report({ objects, million }: Options, loads: Loads, churn: Churn, { client, others }: Extra): void {
   const ratios = (of: Asked, to: Asked, figure: keyof Load): number | null =>
     loads[of].length === 0
       ? null
@@ -164,7 +168,7 @@ async function measure(options: Options, directory: string, stores: string, serv
     churn: ratios('busy', 'idle', 'p99Ms'),
     bareChurn: ratios('bareBusy', 'bareIdle', 'p99Ms'),
     restartsMs: medianLoad(loads.restarts).p50Ms,
-    walMb,
+    walMb: churn.walMb,
   };
   const bounds: readonly Bound[] = [
     { what: 'of the pages a second of bare SQL and JSON.stringify', value: figures.ratio, least: 0.9 },
@@ -174,7 +178,7 @@ async function measure(options: Options, directory: string, stores: string, serv
     { what: `p50 at depth of ${million}, beside page one`, value: figures.million, most: 1.3 },
     { what: 'p99 under changes, beside idle', value: figures.churn, most: 1.8 },
     { what: 'first page by restarts, in milliseconds', value: figures.restartsMs, most: 10 },
-    { what: 'largest WAL in MB', value: walMb, most: 64 },
+    { what: 'largest WAL in MB', value: churn.walMb, most: 64 },
   ];
   for (const bound of bounds) print(bound);
   process.stdout.write('\n');
@@ -189,7 +193,7 @@ async function measure(options: Options, directory: string, stores: string, serv
     [`page at depth of ${million} Pods`, loads.large.length === 0 ? '-' : medianLoad(loads.large)],
     ['page one, one connection, idle', medianLoad(loads.idle)],
     ['page one by restarts, one connection', medianLoad(loads.restarts)],
-    [`page one, one connection, ${Math.round(changes / churned)} changes/s`, medianLoad(loads.busy)],
+    [`page one, one connection, ${Math.round(churn.changes / churn.seconds)} changes/s`, medianLoad(loads.busy)],
     ['page one by SQL, one connection, idle', medianLoad(loads.bareIdle)],
     ['page one by SQL, one connection, under changes', medianLoad(loads.bareBusy)],
     ...others,
@@ -203,19 +207,24 @@ async function measure(options: Options, directory: string, stores: string, serv
   if (bounds.some((bound) => isKept(bound) === false)) process.exitCode = 1;
 }
 
-type Asked =
-  | 'ours'
-  | 'counted'
-  | 'bare'
-  | 'array'
-  | 'executed'
-  | 'deep'
-  | 'large'
-  | 'idle'
-  | 'busy'
-  | 'bareIdle'
-  | 'bareBusy'
-  | 'restarts';
+const everyAsked = [
+  'ours',
+  'counted',
+  'bare',
+  'array',
+  'executed',
+  'deep',
+  'large',
+  'idle',
+  'busy',
+  'bareIdle',
+  'bareBusy',
+  'restarts',
+] as const;
+
+type Asked = (typeof everyAsked)[number];
+
+type Loads = Record<Asked, Load[]>;
 
 interface Bound {
   readonly what: string;
@@ -282,11 +291,7 @@ async function askOthers(gateway: Served, seconds: number): Promise<readonly (re
 }
 
 /** The whole list from an API server, filtered, ordered and cut in the client: what the page costs without a gateway. */
-async function listInClient(
-  objects: number,
-  directory: string,
-  start: (program: string, ...given: string[]) => Promise<Served>,
-): Promise<Load> {
+async function listInClient(objects: number, directory: string, start: Start): Promise<Load> {
   const server = await startPodServer(objects, join(directory, 'kubeconfig'));
   try {
     const client = await start('list.plain.ts', 'api', server.url);

@@ -2,13 +2,12 @@
  * The gain of SQLite's `mmap_size`. Two read connections with the cache of a reader, one of them with the file mapped, read the same
  * in turns. A ratio is the median of the turns. docs/performance.md says why nothing is mapped.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seededRandom } from '../sim/objects/seeded-random.ts';
 import { must } from '../src/base/must.ts';
 import { Database } from '../src/store/sqlite/database.ts';
 import { openWriter } from '../src/store/write/writer.ts';
+import { inFolder } from './support/folder.ts';
 import { phaseOf } from './support/list-query.ts';
 import { median } from './support/page-load.ts';
 import { podDescription, podText } from './support/pods.ts';
@@ -21,9 +20,8 @@ const cacheKib = 16 * 1024;
 const one = 'SELECT json(body) FROM body WHERE id = ?';
 
 export async function run([count = '30000']: readonly string[]): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const file = join(directory, 'store.db');
-  try {
+  await inFolder(async (directory) => {
+    const file = join(directory, 'store.db');
     await fill(file, Number(count));
     const plain = opened(file, 0);
     const mapped = opened(file, 2 ** 30);
@@ -47,9 +45,7 @@ export async function run([count = '30000']: readonly string[]): Promise<void> {
     process.stdout.write(`${JSON.stringify({ bench: 'mmap', pods: ids.length, ...Object.fromEntries(ratios) })}\n`);
     plain.close();
     mapped.close();
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 async function fill(file: string, pods: number): Promise<void> {

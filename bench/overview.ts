@@ -3,13 +3,12 @@
  * turns; every figure is a median.
  */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { DescribedResource } from '../src/catalog/resources/catalog.ts';
 import { Database } from '../src/store/sqlite/database.ts';
 import { openWriter } from '../src/store/write/writer.ts';
+import { inFolder } from './support/folder.ts';
 import { load, median, startServed } from './support/page-load.ts';
 import { podDescription } from './support/pods.ts';
 
@@ -35,14 +34,11 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   });
   const [kinds, objects, turns] = [Number(values.kinds), Number(values.objects), Number(values.turns)];
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const file = join(directory, 'store.db');
-  try {
+  await inFolder(async (directory) => {
+    const file = join(directory, 'store.db');
     await fill(file, kinds, objects);
     await measure(file, { kinds, objects, turns });
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 async function fill(file: string, kinds: number, objects: number): Promise<void> {

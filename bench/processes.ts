@@ -13,15 +13,15 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { WebSocket } from 'ws';
+import { inFolder } from './support/folder.ts';
 import { gatewayFlags } from './support/gateway-flags.ts';
 import { listQuery } from './support/list-query.ts';
 import { median } from './support/page-load.ts';
@@ -55,21 +55,21 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   });
   const number = (key: keyof typeof values): number => Number(values[key]);
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const server = await startPodServer(number('objects'), join(directory, 'kubeconfig'));
-  try {
-    const perSecond = await comparePages(directory, number('turns'), number('seconds'), number('connections'));
-    const live = await killAgain(directory, server, {
-      subscribers: number('subscribers'),
-      kills: number('kills'),
-      everyMs: number('every') * 1000,
-      rate: number('rate'),
-    });
-    report(perSecond, live);
-  } finally {
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+  await inFolder(async (directory) => {
+    const server = await startPodServer(number('objects'), join(directory, 'kubeconfig'));
+    try {
+      const perSecond = await comparePages(directory, number('turns'), number('seconds'), number('connections'));
+      const live = await killAgain(directory, server, {
+        subscribers: number('subscribers'),
+        kills: number('kills'),
+        everyMs: number('every') * 1000,
+        rate: number('rate'),
+      });
+      report(perSecond, live);
+    } finally {
+      await server.close();
+    }
+  });
 }
 
 interface Running {

@@ -7,9 +7,8 @@
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { parseArgs, promisify } from 'node:util';
@@ -24,6 +23,7 @@ import { openWriter } from '../src/store/write/writer.ts';
 import { hasChromium, launchChromium, openPage } from '../test/kit/browser.ts';
 import { crdFolder, loadCrds } from '../test/kit/crds.ts';
 import { describeSimulatedKinds } from '../test/kit/simulated-kinds.ts';
+import { inFolder } from './support/folder.ts';
 import { median } from './support/page-load.ts';
 import { serveStore } from './support/serve-store.ts';
 
@@ -74,27 +74,27 @@ export async function run(args: readonly string[]): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const writer = openWriter(join(directory, 'store.db'));
-  const browser = hasChromium() ? await launchChromium() : null;
-  try {
-    writer.openCluster(cluster, cluster);
-    await declareKinds(writer, Number(values.kinds));
-    const profiles = [`twelve=${twelve.join(' ')}`];
-    const served = await serveStore(join(directory, 'store.db'), { prepared: true, profiles });
-    const kinds = served.engine.source.generation().catalog.kinds.length;
-    const found: { profile: Measured[]; whole: Measured[] } = { profile: [], whole: [] };
-    for (let turn = 0; turn < Number(values.runs); turn += 1) {
-      found.profile.push(await measure(`${served.url}?profile=twelve`, directory, browser));
-      found.whole.push(await measure(served.url, directory, browser));
+  await inFolder(async (directory) => {
+    const writer = openWriter(join(directory, 'store.db'));
+    const browser = hasChromium() ? await launchChromium() : null;
+    try {
+      writer.openCluster(cluster, cluster);
+      await declareKinds(writer, Number(values.kinds));
+      const profiles = [`twelve=${twelve.join(' ')}`];
+      const served = await serveStore(join(directory, 'store.db'), { prepared: true, profiles });
+      const kinds = served.engine.source.generation().catalog.kinds.length;
+      const found: { profile: Measured[]; whole: Measured[] } = { profile: [], whole: [] };
+      for (let turn = 0; turn < Number(values.runs); turn += 1) {
+        found.profile.push(await measure(`${served.url}?profile=twelve`, directory, browser));
+        found.whole.push(await measure(served.url, directory, browser));
+      }
+      await served.close();
+      report(kinds, medians(found.profile), medians(found.whole));
+    } finally {
+      await browser?.close();
+      writer.close();
     }
-    await served.close();
-    report(kinds, medians(found.profile), medians(found.whole));
-  } finally {
-    await browser?.close();
-    writer.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 async function declareKinds(writer: ReturnType<typeof openWriter>, most: number): Promise<void> {

@@ -3,14 +3,13 @@
  * change, many callers come, and rights are revoked under many subscribers.
  */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { RbacFigures, RbacQuestion } from './rbac.child.ts';
 import { admin, measured, nameOf, type RbacWorld, seenBy } from './rbac.world.ts';
+import { inFolder, type Start } from './support/folder.ts';
 import { listQuery } from './support/list-query.ts';
-import { type Load, load, median, medianLoad, type Served, startServed } from './support/page-load.ts';
+import { type Load, load, median, medianLoad, type Served } from './support/page-load.ts';
 
 export const about = 'access control: pages of callers with 15, 500 and 5,000 namespaces; --help tells its options';
 
@@ -59,18 +58,8 @@ export async function run(args: readonly string[]): Promise<void> {
     bindings: Number(values.bindings),
     callers: Number(values.callers),
   };
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const served: Served[] = [];
-  try {
-    await measure(world, directory, served, {
-      subscribers: Number(values.subscribers),
-      turns: Number(values.turns),
-      seconds: Number(values.seconds),
-    });
-  } finally {
-    for (const { child } of served) if (child.exitCode === null) child.kill('SIGKILL');
-    rmSync(directory, { recursive: true, force: true });
-  }
+  const [subscribers, turns, seconds] = [Number(values.subscribers), Number(values.turns), Number(values.seconds)];
+  await inFolder((directory, start) => measure(world, directory, start, { subscribers, turns, seconds }));
 }
 
 interface Options {
@@ -82,15 +71,10 @@ interface Options {
 async function measure(
   world: RbacWorld,
   directory: string,
-  served: Served[],
+  start: Start,
   { subscribers, turns, seconds }: Options,
 ): Promise<void> {
   const file = join(directory, 'store.db');
-  const start = async (program: string, ...given: string[]): Promise<Served> => {
-    const started = await startServed(new URL(program, import.meta.url), given);
-    served.push(started);
-    return started;
-  };
   const gateway = await start('rbac.child.ts', file, JSON.stringify(world));
   const bare = await start('list.plain.ts', 'sql', file, JSON.stringify(seenBy(500, namespaces)));
   const loads = new Map(measured.map((count) => [count, { own: [] as Load[], beside: [] as Load[] }]));

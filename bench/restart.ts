@@ -6,14 +6,14 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { writeBundle } from '../deploy/bundle.ts';
+import { inFolder } from './support/folder.ts';
 import { startPodServer } from './support/pod-server.ts';
 import { cpuSecondsIn } from './support/thread-cpu.ts';
 
@@ -36,31 +36,31 @@ export async function run(args: readonly string[]): Promise<void> {
     options: { objects: { type: 'string', default: '100000' }, starts: { type: 'string', default: '5' } },
   });
   const objects = Number(values.objects);
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const kubeconfig = join(directory, 'kubeconfig');
-  const server = await startPodServer(objects, kubeconfig);
-  try {
-    await writeBundle(bundled);
-    const bundle = join(bundled, 'src', 'portolan.js');
-    const flags = { kubeconfig, data: join(directory, 'store.db') };
-    // The first start of each fills the store, and what Node keeps compiled.
-    for (const entry of [bundle, sources]) {
-      const first = serve(entry, flags);
-      await synced(await urlOf(first));
-      await end(first);
+  await inFolder(async (directory) => {
+    const kubeconfig = join(directory, 'kubeconfig');
+    const server = await startPodServer(objects, kubeconfig);
+    try {
+      await writeBundle(bundled);
+      const bundle = join(bundled, 'src', 'portolan.js');
+      const flags = { kubeconfig, data: join(directory, 'store.db') };
+      // The first start of each fills the store, and what Node keeps compiled.
+      for (const entry of [bundle, sources]) {
+        const first = serve(entry, flags);
+        await synced(await urlOf(first));
+        await end(first);
+      }
+      const before = await server.state();
+      const taken: Record<'bundle' | 'source', Start[]> = { bundle: [], source: [] };
+      for (let turn = 0; turn < Number(values.starts); turn++) {
+        taken.bundle.push(await startAgain(bundle, flags, objects));
+        taken.source.push(await startAgain(sources, flags, objects));
+      }
+      const after = await server.state();
+      report(medians(taken.bundle), medians(taken.source), after.lists - before.lists, after.watches - before.watches);
+    } finally {
+      await server.close();
     }
-    const before = await server.state();
-    const taken: Record<'bundle' | 'source', Start[]> = { bundle: [], source: [] };
-    for (let turn = 0; turn < Number(values.starts); turn++) {
-      taken.bundle.push(await startAgain(bundle, flags, objects));
-      taken.source.push(await startAgain(sources, flags, objects));
-    }
-    const after = await server.state();
-    report(medians(taken.bundle), medians(taken.source), after.lists - before.lists, after.watches - before.watches);
-  } finally {
-    await server.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 interface Start {

@@ -13,9 +13,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
@@ -29,6 +27,7 @@ import { crdFolder, loadCrds } from '../test/kit/crds.ts';
 import { describeSimulatedKinds } from '../test/kit/simulated-kinds.ts';
 import type { Built, Heap, Refreshed, SchemaOrder } from './schema.child.ts';
 import type { BuilderFigures } from './schema.pothos.ts';
+import { inFolder } from './support/folder.ts';
 import type { LongestTurn } from './support/loop-turns.ts';
 import { median, startServed } from './support/page-load.ts';
 
@@ -110,34 +109,34 @@ function isArchived(source: string): boolean {
 }
 
 async function measure(described: readonly DescribedResource[], { changes }: Options): Promise<Run> {
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  const file = join(directory, 'store.db');
-  const writer = openWriter(file);
-  writer.openCluster(cluster, cluster);
-  const gateway = await startGateway(file);
-  try {
-    for (const each of described) writer.declare(each);
-    const swap = await watched(gateway, () => published(gateway));
-    if (swap.kinds !== described.length) throw new Error(`only ${swap.kinds} kinds are in the schema`);
-    const introspection = await watched(gateway, () => introspect(gateway));
-    const measured: Refreshed[] = [];
-    const turns: LongestTurn[] = [];
-    for (let change = 0; change < changes; change += 1) {
-      // Kinds from all over the list; not the first, which share definitions.
-      const kind = must(described[Math.floor((described.length * (change + 1)) / (changes + 1))], 'a kind');
-      writer.declare({ ...kind, description: `Change ${change}.` });
-      measured.push(await published(gateway));
-      writer.declare(kind);
-      turns.push(await watched(gateway, () => published(gateway)));
+  return inFolder(async (directory) => {
+    const file = join(directory, 'store.db');
+    const writer = openWriter(file);
+    writer.openCluster(cluster, cluster);
+    const gateway = await startGateway(file);
+    try {
+      for (const each of described) writer.declare(each);
+      const swap = await watched(gateway, () => published(gateway));
+      if (swap.kinds !== described.length) throw new Error(`only ${swap.kinds} kinds are in the schema`);
+      const introspection = await watched(gateway, () => introspect(gateway));
+      const measured: Refreshed[] = [];
+      const turns: LongestTurn[] = [];
+      for (let change = 0; change < changes; change += 1) {
+        // Kinds from all over the list; not the first, which share definitions.
+        const kind = must(described[Math.floor((described.length * (change + 1)) / (changes + 1))], 'a kind');
+        writer.declare({ ...kind, description: `Change ${change}.` });
+        measured.push(await published(gateway));
+        writer.declare(kind);
+        turns.push(await watched(gateway, () => published(gateway)));
+      }
+      const heap = await gateway.order<Heap>('heap');
+      const built = await gateway.order<Built>('build');
+      return { swap, introspection, changes: measured, changeTurns: turns, built, heap };
+    } finally {
+      await gateway.stop();
+      writer.close();
     }
-    const heap = await gateway.order<Heap>('heap');
-    const built = await gateway.order<Built>('build');
-    return { swap, introspection, changes: measured, changeTurns: turns, built, heap };
-  } finally {
-    await gateway.stop();
-    writer.close();
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 const published = (gateway: Gateway): Promise<Refreshed> => gateway.order<Refreshed>('refresh');

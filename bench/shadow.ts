@@ -186,6 +186,32 @@ interface AppliedTimes {
 const applyLine = ({ words, set, plain, over }: AppliedTimes): string =>
   `kubectl ${words}: ${rounded(set)} ms for the set, ${rounded(plain)} ms for its ${members} members, ${rounded(over)} of the time\n`;
 
+/** What `kubectl apply` takes for the set and for its members, with each of the ways to apply. */
+async function appliedTimes(
+  kubectl: Parameters<typeof appliesOf>[1]['kubectl'],
+  turns: number,
+): Promise<readonly AppliedTimes[]> {
+  const times: AppliedTimes[] = [];
+  for (const { namespaces, serverSide } of applied) {
+    const given = Array.from({ length: members }, (_, index) => manifest(index, namespaces.set, `member-${index}`));
+    const apiVersion = api.replace('/apis/', '');
+    const { set: ofSet, plain } = await appliesOf(given, {
+      kubectl,
+      namespaces,
+      turns,
+      apiVersion,
+      serverSide,
+    });
+    times.push({
+      words: serverSide ? 'apply --server-side' : 'apply',
+      set: median(ofSet),
+      plain: median(plain),
+      over: median(ofSet.map((ms, turn) => ms / (plain[turn] ?? 0))),
+    });
+  }
+  return times;
+}
+
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -247,26 +273,10 @@ export async function run(args: readonly string[]): Promise<void> {
       figures.list.push(await timed(() => inTurn([list])));
     }
     const { over, bare } = await eventsOver(client, must(manifests[0], 'a member'), changes);
-    const times = [];
-    for (const { namespaces, serverSide } of applied) {
-      const given = Array.from({ length: members }, (_, index) => manifest(index, namespaces.set, `member-${index}`));
-      const kubectl = (words: readonly string[], stdin: string) =>
-        plane.kubectl([`--kubeconfig=${kubeconfig}`, ...words], stdin);
-      const apiVersion = api.replace('/apis/', '');
-      const { set: ofSet, plain } = await appliesOf(given, {
-        kubectl,
-        namespaces,
-        turns: applies,
-        apiVersion,
-        serverSide,
-      });
-      times.push({
-        words: serverSide ? 'apply --server-side' : 'apply',
-        set: median(ofSet),
-        plain: median(plain),
-        over: median(ofSet.map((ms, turn) => ms / (plain[turn] ?? 0))),
-      });
-    }
+    const times = await appliedTimes(
+      (words, stdin) => plane.kubectl([`--kubeconfig=${kubeconfig}`, ...words], stdin),
+      applies,
+    );
     const line = {
       bench: 'shadow',
       getOver20Gets: rounded(median(figures.get.map((ms, turn) => ms / (figures.gets[turn] ?? 0)))),

@@ -9,10 +9,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { inFolder } from './support/folder.ts';
 import { median } from './support/page-load.ts';
 import { startPodServer } from './support/pod-server.ts';
 import { podItem } from './support/pods.ts';
@@ -55,25 +55,24 @@ export async function run(args: readonly string[]): Promise<void> {
   for (const [name, value] of Object.entries({ objects, turns })) {
     if (!Number.isInteger(value) || value < 1) throw new Error(`--${name} takes a whole number above 0`);
   }
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  let before = parseAlone(objects);
-  const between = async (measured: () => Promise<Synced>): Promise<Measured> => {
-    const synced = await measured();
-    const after = parseAlone(objects);
-    const parse = {
-      perSecond: (before.perSecond + after.perSecond) / 2,
-      cpuSeconds: (before.cpuSeconds + after.cpuSeconds) / 2,
+  await inFolder(async (directory) => {
+    let before = parseAlone(objects);
+    const between = async (measured: () => Promise<Synced>): Promise<Measured> => {
+      const synced = await measured();
+      const after = parseAlone(objects);
+      const parse = {
+        perSecond: (before.perSecond + after.perSecond) / 2,
+        cpuSeconds: (before.cpuSeconds + after.cpuSeconds) / 2,
+      };
+      before = after;
+      const { perSecond, cpuSeconds } = synced;
+      return {
+        ...synced,
+        parse,
+        ratio: perSecond / parse.perSecond,
+        cpuRatio: (parse.cpuSeconds * objects) / cpuSeconds,
+      };
     };
-    before = after;
-    const { perSecond, cpuSeconds } = synced;
-    return {
-      ...synced,
-      parse,
-      ratio: perSecond / parse.perSecond,
-      cpuRatio: (parse.cpuSeconds * objects) / cpuSeconds,
-    };
-  };
-  try {
     const [one, two] = [[] as Measured[], [] as Measured[]];
     for (let turn = 0; turn < turns; turn += 1) {
       one.push(await between(() => measure('sync.child.ts', objects, directory, [])));
@@ -83,15 +82,12 @@ export async function run(args: readonly string[]): Promise<void> {
       ? null
       : await between(() => measure('sync.informer.ts', objects, directory, ['--max-old-space-size=12000']));
     report(one, two, client);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 /** The rate of first syncs with relations, beside those without; the median of pairs. With a parse thread, as the gateway has it. */
 export async function compareSyncs(objects: number, turns: number): Promise<number> {
-  const directory = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
-  try {
+  return inFolder(async (directory) => {
     const ratios: number[] = [];
     for (let turn = 0; turn < turns; turn += 1) {
       const without = await measure('sync.child.ts', objects, directory, [], 'true');
@@ -99,9 +95,7 @@ export async function compareSyncs(objects: number, turns: number): Promise<numb
       ratios.push(related.perSecond / without.perSecond);
     }
     return median(ratios);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  });
 }
 
 type Synced = SyncedProcess & Pick<Measured, 'perSecond'>;

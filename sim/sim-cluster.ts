@@ -22,7 +22,6 @@ import type { AnswerHooks } from './http/answer-hooks.ts';
 import { ApiServer } from './http/api-server.ts';
 import { parseResourcePath } from './http/request-info.ts';
 import { ResourceHandlers } from './http/resource-handlers.ts';
-import { fasterClock } from './objects/faster-clock.ts';
 import { asString, at, isObject, type JsonObject } from './objects/json.ts';
 import { ObjectStore, type StoreBackup } from './objects/object-store.ts';
 import { seededRandom } from './objects/seeded-random.ts';
@@ -155,51 +154,13 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
     lister.compact();
   };
 
-  const place = (path: ObjectPath): { resource: ServedResource; namespace: string; name: string; status: boolean } => {
-    const about = parseResourcePath(path);
-    const resource = about && registry.find(about.group, about.version, about.plural);
-    if (!about || !resource) throw statusErrors.noSuchPath();
-    return {
-      resource,
-      namespace: about.namespace ?? '',
-      name: about.name ?? '',
-      status: about.subresource === 'status',
-    };
-  };
-  const resourceOf = (object: JsonObject): { resource: ServedResource; namespace: string } => {
-    const [version = '', group = ''] = asString(object.apiVersion).split('/').reverse();
-    const resource = registry.findKind(group, asString(object.kind), version);
-    if (!resource) throw statusErrors.noSuchPath();
-    return {
-      resource,
-      namespace: resource.namespaced ? asString(at(object, 'metadata', 'namespace')) || 'default' : '',
-    };
-  };
-  const create = (object: JsonObject, write: WriteOptions = {}): JsonObject => {
-    const { resource, namespace } = resourceOf(object);
-    return resource.view.convert(api.create(resource, namespace, object, write).object);
-  };
-
+  const objects = objectAccess(api, registry, store);
   for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system']) {
-    create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { fieldManager: 'kube-apiserver' });
+    objects.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { fieldManager: 'kube-apiserver' });
   }
-  let world: DemoWorld | undefined;
-  if (demo) {
-    world = startDemoWorld({
-      api,
-      registry,
-      clock: worldClock,
-      random,
-      log,
-      pods: options.pods ?? 2000,
-      nodes: options.nodes ?? Math.max(24, Math.ceil((options.pods ?? 2000) / podsPerNode)),
-      churn: options.churn ?? false,
-    });
-  } else if (options.controllers === true) {
-    world = startWorkloadControllers({ api, registry, clock: worldClock, random, log });
-  }
+  const world = startWorld(options, { api, registry, clock: worldClock, random, log });
   // After the demo world, so that the same seed gives the same world.
-  for (const crd of options.crds ?? []) if (isObject(crd)) create(crd, { fieldManager: 'kubectl' });
+  for (const crd of options.crds ?? []) if (isObject(crd)) objects.create(crd, { fieldManager: 'kubectl' });
   if (demo) compact();
 
   const server = new ApiServer({
@@ -243,7 +204,65 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
       lister.compact();
       handlers.dropWatches();
     },
-    create,
+    ...objects,
+    dropWatches: () => handlers.dropWatches(),
+    setAvailable: (available) => server.setAvailable(available),
+  };
+}
+
+/** A clock on which `speed` seconds pass in each second of another clock. It starts at the other clock's present time. */
+function fasterClock(clock: Clock, speed: number): Clock {
+  const begin = { now: clock.now(), monotonic: clock.monotonic() };
+  const passed = (): number => (clock.monotonic() - begin.monotonic) * speed;
+  return {
+    now: () => begin.now + passed(),
+    monotonic: () => begin.monotonic + passed(),
+    sleep: (ms, signal) => clock.sleep(ms / speed, signal),
+  };
+}
+
+/** Starts what changes objects by itself; undefined if nothing does. */
+function startWorld(
+  { objects, pods = 2000, nodes, churn = false, controllers }: SimOptions,
+  parts: Parameters<typeof startWorkloadControllers>[0],
+): DemoWorld | undefined {
+  if (objects === 'demo') {
+    return startDemoWorld({ ...parts, pods, nodes: nodes ?? Math.max(24, Math.ceil(pods / podsPerNode)), churn });
+  }
+  return controllers === true ? startWorkloadControllers(parts) : undefined;
+}
+
+/** Reads and writes by paths and manifests, without HTTP. */
+function objectAccess(
+  api: ObjectApi,
+  registry: ResourceRegistry,
+  store: ObjectStore,
+): Pick<SimCluster, 'create' | 'update' | 'patch' | 'delete' | 'get' | 'list'> {
+  const place = (path: ObjectPath): { resource: ServedResource; namespace: string; name: string; status: boolean } => {
+    const about = parseResourcePath(path);
+    const resource = about && registry.find(about.group, about.version, about.plural);
+    if (!about || !resource) throw statusErrors.noSuchPath();
+    return {
+      resource,
+      namespace: about.namespace ?? '',
+      name: about.name ?? '',
+      status: about.subresource === 'status',
+    };
+  };
+  const resourceOf = (object: JsonObject): { resource: ServedResource; namespace: string } => {
+    const [version = '', group = ''] = asString(object.apiVersion).split('/').reverse();
+    const resource = registry.findKind(group, asString(object.kind), version);
+    if (!resource) throw statusErrors.noSuchPath();
+    return {
+      resource,
+      namespace: resource.namespaced ? asString(at(object, 'metadata', 'namespace')) || 'default' : '',
+    };
+  };
+  return {
+    create: (object, write = {}) => {
+      const { resource, namespace } = resourceOf(object);
+      return resource.view.convert(api.create(resource, namespace, object, write).object);
+    },
     update: (object, write = {}) => {
       const { resource, namespace } = resourceOf(object);
       const name = asString(at(object, 'metadata', 'name'));
@@ -268,8 +287,6 @@ export async function startSimCluster(options: SimOptions = {}): Promise<SimClus
       const found = store.list(resource.storage, namespace === '' ? undefined : namespace);
       return found.map((stored) => resource.view.convert(stored.object));
     },
-    dropWatches: () => handlers.dropWatches(),
-    setAvailable: (available) => server.setAvailable(available),
   };
 }
 

@@ -144,12 +144,36 @@ function readBlocks(tables: readonly string[]): Block[] {
 /** Expands tables to definitions and kinds. Throws for a name that no table defines. */
 export function expandTables(tables: readonly string[]): BuiltinSchema {
   const blocks = readBlocks(tables);
+  const schemaOf = schemasOf(blocks);
+  const definitions: Record<string, JsonObject> = {};
+  for (const block of blocks) {
+    definitions[nameOf(block)] = definitionOf(block, schemaOf);
+    if (hasList(block)) definitions[`${nameOf(block)}List`] = listDefinitionOf(block, schemaOf);
+  }
+  return { definitions: { ...leaves, ...definitions }, kinds: blocks.filter(isKind).map(kindOf) };
+}
+
+function nameOf(block: Block): string {
+  return `${block.package}.${block.name}`;
+}
+
+function isKind({ words }: Block): boolean {
+  return words[0] === 'kind';
+}
+
+function hasList(block: Block): boolean {
+  return isKind(block) && !block.words.includes('bare') && !block.words.includes('part');
+}
+
+/** The schema of a type that a package names. */
+type SchemaOf = (type: string, pkg: string) => JsonObject;
+
+function schemasOf(blocks: readonly Block[]): SchemaOf {
   const byShortName = new Map<string, string>();
-  const full = new Set(blocks.map((block) => `${block.package}.${block.name}`));
+  const full = new Set(blocks.map((block) => nameOf(block)));
   for (const block of blocks) {
     if (!byShortName.has(block.name)) byShortName.set(block.name, `${block.package}.${block.name}`);
   }
-
   const schemaOf = (type: string, pkg: string): JsonObject => {
     if (type.startsWith('map ')) return { type: 'object', additionalProperties: schemaOf(type.slice(4), pkg) };
     if (type.endsWith('[]')) return { type: 'array', items: schemaOf(type.slice(0, -2), pkg) };
@@ -159,94 +183,93 @@ export function expandTables(tables: readonly string[]): BuiltinSchema {
     const name = full.has(local) ? local : (wellKnown[type] ?? byShortName.get(type));
     return { $ref: `#/definitions/${must(name, `a definition of ${type} for ${pkg}`)}` };
   };
+  return schemaOf;
+}
 
-  const fieldOf = (line: Line, pkg: string): { name: string; required: boolean; schema: JsonObject } => {
-    const colon = line.text.indexOf(':');
-    const marked = line.text.slice(0, colon);
-    const words = line.text
-      .slice(colon + 1)
-      .trim()
-      .split(/\s+/);
-    const type = words.filter((word) => !word.includes('=')).join(' ');
-    const schema = schemaOf(type, pkg);
-    if (line.description !== '') schema.description = line.description;
-    const merge = option(words, 'merge');
-    const list = option(words, 'list');
-    const patch = option(words, 'patch') ?? (merge ? 'merge' : undefined);
-    const map = option(words, 'map');
-    const keys = option(words, 'keys')?.split(',') ?? (merge && list === undefined ? [merge] : undefined);
-    if (merge) schema['x-kubernetes-patch-merge-key'] = merge;
-    if (patch) schema['x-kubernetes-patch-strategy'] = patch;
-    if (map) schema['x-kubernetes-map-type'] = map;
-    if (keys) {
-      schema['x-kubernetes-list-map-keys'] = keys;
-      schema['x-kubernetes-list-type'] = 'map';
-    } else if (schema.type === 'array') schema['x-kubernetes-list-type'] = list ?? 'atomic';
-    return { name: marked.replace('!', ''), required: marked.endsWith('!'), schema };
-  };
+function fieldOf(line: Line, pkg: string, schemaOf: SchemaOf): { name: string; required: boolean; schema: JsonObject } {
+  const colon = line.text.indexOf(':');
+  const marked = line.text.slice(0, colon);
+  const words = line.text
+    .slice(colon + 1)
+    .trim()
+    .split(/\s+/);
+  const type = words.filter((word) => !word.includes('=')).join(' ');
+  const schema = schemaOf(type, pkg);
+  if (line.description !== '') schema.description = line.description;
+  const merge = option(words, 'merge');
+  const list = option(words, 'list');
+  const patch = option(words, 'patch') ?? (merge ? 'merge' : undefined);
+  const map = option(words, 'map');
+  const keys = option(words, 'keys')?.split(',') ?? (merge && list === undefined ? [merge] : undefined);
+  if (merge) schema['x-kubernetes-patch-merge-key'] = merge;
+  if (patch) schema['x-kubernetes-patch-strategy'] = patch;
+  if (map) schema['x-kubernetes-map-type'] = map;
+  if (keys) {
+    schema['x-kubernetes-list-map-keys'] = keys;
+    schema['x-kubernetes-list-type'] = 'map';
+  } else if (schema.type === 'array') schema['x-kubernetes-list-type'] = list ?? 'atomic';
+  return { name: marked.replace('!', ''), required: marked.endsWith('!'), schema };
+}
 
-  const definitions: Record<string, JsonObject> = {};
-  const kinds: BuiltinKind[] = [];
-  for (const block of blocks) {
-    const isKind = block.words[0] === 'kind';
-    const bare = block.words.includes('bare');
-    const part = block.words.includes('part');
-    const properties: Record<string, JsonObject> = {};
-    const required: string[] = option(block.words, 'required')?.split(',') ?? [];
-    const map = option(block.words, 'map');
-    if (isKind) {
-      properties.apiVersion = { type: 'string', description: 'The version of the schema that this object follows.' };
-      properties.kind = { type: 'string', description: 'The name of the kind of this object.' };
-      properties.metadata = {
-        ...schemaOf('ObjectMeta', block.package),
-        description: 'Standard metadata of an object.',
-      };
-    }
-    for (const line of block.fields) {
-      const field = fieldOf(line, block.package);
-      properties[field.name] = field.schema;
-      if (field.required) required.push(field.name);
-    }
-    const definition = `${block.package}.${block.name}`;
-    const { group, version, name: kind } = block;
-    definitions[definition] = {
-      description: block.header.description,
-      type: 'object',
-      ...(required.length > 0 ? { required } : {}),
-      properties,
-      ...(map === undefined ? {} : { 'x-kubernetes-map-type': map }),
-      ...(isKind ? { 'x-kubernetes-group-version-kind': [{ group, kind, version }] } : {}),
+function definitionOf(block: Block, schemaOf: SchemaOf): JsonObject {
+  const properties: Record<string, JsonObject> = {};
+  const required: string[] = option(block.words, 'required')?.split(',') ?? [];
+  const map = option(block.words, 'map');
+  if (isKind(block)) {
+    properties.apiVersion = { type: 'string', description: 'The version of the schema that this object follows.' };
+    properties.kind = { type: 'string', description: 'The name of the kind of this object.' };
+    properties.metadata = {
+      ...schemaOf('ObjectMeta', block.package),
+      description: 'Standard metadata of an object.',
     };
-    if (!isKind) continue;
-    if (!bare && !part) {
-      definitions[`${definition}List`] = {
-        description: `A list of ${kind} objects.`,
-        type: 'object',
-        required: ['items'],
-        properties: {
-          apiVersion: { type: 'string', description: 'The version of the schema that this list follows.' },
-          items: { type: 'array', items: { $ref: `#/definitions/${definition}` }, description: 'The objects.' },
-          kind: { type: 'string', description: 'The name of the kind of this list.' },
-          metadata: { ...schemaOf('ListMeta', block.package), description: 'Standard metadata of a list.' },
-        },
-        'x-kubernetes-group-version-kind': [{ group, kind: `${kind}List`, version }],
-      };
-    }
-    kinds.push({
-      group,
-      version,
-      kind,
-      plural: must(block.words[2], 'a plural'),
-      definition,
-      listDefinition: `${definition}List`,
-      namespaced: option(block.words, 'scope') === 'ns',
-      shortNames: option(block.words, 'short')?.split(',') ?? [],
-      categories: option(block.words, 'categories')?.split(',') ?? [],
-      verbs: option(block.words, 'verbs')?.split(','),
-      subresources: option(block.words, 'sub')?.split(',') ?? [],
-      bare,
-      part,
-    });
   }
-  return { definitions: { ...leaves, ...definitions }, kinds };
+  for (const line of block.fields) {
+    const field = fieldOf(line, block.package, schemaOf);
+    properties[field.name] = field.schema;
+    if (field.required) required.push(field.name);
+  }
+  const { group, version, name: kind } = block;
+  return {
+    description: block.header.description,
+    type: 'object',
+    ...(required.length > 0 ? { required } : {}),
+    properties,
+    ...(map === undefined ? {} : { 'x-kubernetes-map-type': map }),
+    ...(isKind(block) ? { 'x-kubernetes-group-version-kind': [{ group, kind, version }] } : {}),
+  };
+}
+
+function listDefinitionOf(block: Block, schemaOf: SchemaOf): JsonObject {
+  const { group, version, name: kind } = block;
+  return {
+    description: `A list of ${kind} objects.`,
+    type: 'object',
+    required: ['items'],
+    properties: {
+      apiVersion: { type: 'string', description: 'The version of the schema that this list follows.' },
+      items: { type: 'array', items: { $ref: `#/definitions/${nameOf(block)}` }, description: 'The objects.' },
+      kind: { type: 'string', description: 'The name of the kind of this list.' },
+      metadata: { ...schemaOf('ListMeta', block.package), description: 'Standard metadata of a list.' },
+    },
+    'x-kubernetes-group-version-kind': [{ group, kind: `${kind}List`, version }],
+  };
+}
+
+function kindOf(block: Block): BuiltinKind {
+  const { group, version, name: kind, words } = block;
+  return {
+    group,
+    version,
+    kind,
+    plural: must(words[2], 'a plural'),
+    definition: nameOf(block),
+    listDefinition: `${nameOf(block)}List`,
+    namespaced: option(words, 'scope') === 'ns',
+    shortNames: option(words, 'short')?.split(',') ?? [],
+    categories: option(words, 'categories')?.split(',') ?? [],
+    verbs: option(words, 'verbs')?.split(','),
+    subresources: option(words, 'sub')?.split(',') ?? [],
+    bare: words.includes('bare'),
+    part: words.includes('part'),
+  };
 }

@@ -28,38 +28,7 @@ import type { QueryFlags } from './remote/query.ts';
 import type { WatchFlags } from './remote/watch.ts';
 import type { Question } from './rights/can.ts';
 
-/** Runs a command line and returns the exit code. Errors are printed on standard error, never thrown. */
-export async function run(args: readonly string[]): Promise<number> {
-  try {
-    // The kubectl plugin, src/kubectl-portolan.js.
-    if (args[0] === 'kubectl') return await (await import('./remote/kubectl.ts')).throughKubectl(args.slice(1), run);
-    return await runCommand(args);
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : await failureOf(args);
-    standardError.write(`portolan: ${oneLine(messageOf(error))}\n`);
-    if (!(error instanceof PortolanError) && error instanceof Error) standardError.write(`${error.stack}\n`);
-    return await failureOf(args);
-  }
-}
-
-/** The exit code after an error. Of the commands that write, 1 has another meaning. */
-async function failureOf(args: readonly string[]): Promise<number> {
-  const [command = ''] = args[0] === 'kubectl' ? (await import('./remote/kubectl.ts')).ofCommand(args.slice(1)) : args;
-  return Object.hasOwn(writeCommands, command) ? 2 : 1;
-}
-
-async function runCommand(args: readonly string[]): Promise<number> {
-  let exitCode = 0;
-  const program = new Command('portolan')
-    .description(
-      'A GraphQL gateway over Kubernetes resources: typed queries, joins and live changes for every kind, built-in or CRD.',
-    )
-    .version(version, '-v, --version', 'print the version')
-    .exitOverride()
-    .configureOutput(outputOf('portolan'))
-    .addHelpText(
-      'after',
-      `
+const examples = `
 Examples:
   portolan demo                                a simulated cluster and a playground, nothing else needed
   portolan serve                               the current context of your kubeconfig
@@ -81,16 +50,79 @@ Examples:
   portolan can --as alice list pods -n shop    whether RBAC lets alice do it, and which binding does
   portolan doctor                              what is wrong with a cluster for Portolan, and which command mends it
 
-Every option can also be an environment variable (PORTOLAN_PORT) or a key of the file that --config names (port: 4000).`,
-    );
+Every option can also be an environment variable (PORTOLAN_PORT) or a key of the file that --config names (port: 4000).`;
+
+/** Runs a command line and returns the exit code. Errors are printed on standard error, never thrown. */
+export async function run(args: readonly string[]): Promise<number> {
+  try {
+    // The kubectl plugin, src/kubectl-portolan.js.
+    if (args[0] === 'kubectl') return await (await import('./remote/kubectl.ts')).throughKubectl(args.slice(1), run);
+    return await runCommand(args);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : await failureOf(args);
+    standardError.write(`portolan: ${oneLine(messageOf(error))}\n`);
+    if (!(error instanceof PortolanError) && error instanceof Error) standardError.write(`${error.stack}\n`);
+    return await failureOf(args);
+  }
+}
+
+/** The exit code after an error. Of the commands that write, 1 has another meaning. */
+async function failureOf(args: readonly string[]): Promise<number> {
+  const [command = ''] = args[0] === 'kubectl' ? (await import('./remote/kubectl.ts')).ofCommand(args.slice(1)) : args;
+  return Object.hasOwn(writeCommands, command) ? 2 : 1;
+}
+
+async function runCommand(args: readonly string[]): Promise<number> {
+  const commands = new Commands();
+  const add: Add = (...given) => commands.add(...given);
+  addGatewayCommands(add);
+  addRemoteCommands(add);
+  addWriteCommands(add);
+  addClusterCommands(add);
+  commands.addPrinter(
+    'crd',
+    'print the CustomResourceDefinition of objects that declare abstract kinds, for kubectl apply',
+    async () => {
+      standardOutput.write((await import('../catalog/abstract/abstract-kind-crd.ts')).abstractKindCrdText());
+      return 0;
+    },
+  );
+  commands
+    .addPrinter(
+      'client-config',
+      'print what an application needs: cache policies for its GraphQL client, or a config for generated types',
+      async (given: ClientConfigFlags) => (await import('./client-config.ts')).clientConfig(given),
+    )
+    .option('--apollo', 'for Apollo Client')
+    .option('--urql', "for urql's graphcache")
+    .option('--types', 'with --apollo or --urql: the TypeScript declarations of the printed module')
+    .option('--codegen', 'for graphql-code-generator');
+  await commands.program.parseAsync([...args], { from: 'user' });
+  return commands.exitCode;
+}
+
+type Add = Commands['add'];
+
+/** The commands, and the exit code of the one that has run. */
+class Commands {
+  readonly program = new Command('portolan')
+    .description(
+      'A GraphQL gateway over Kubernetes resources: typed queries, joins and live changes for every kind, built-in or CRD.',
+    )
+    .version(version, '-v, --version', 'print the version')
+    .exitOverride()
+    .configureOutput(outputOf('portolan'))
+    .addHelpText('after', examples);
+
+  exitCode = 0;
 
   /** Adds a command with its options of the table. */
-  const add = (
+  add(
     name: CommandName,
     summary: string,
     action: (config: Config, command: Command, loaded: LoadedConfig) => Promise<number>,
-  ): Command => {
-    const command = subcommand(program, name, summary);
+  ): Command {
+    const command = this.#subcommand(name, summary);
     const mayFind = name === 'serve';
     const found = mayFind ? ' (default: portolan.yaml in the working directory, if it is there)' : '';
     command.option('--config <path>', `configuration file${found}`);
@@ -103,12 +135,30 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of the
       const loaded = readConfig({ flags, environment: process.env, ...file, mayFind });
       if (loaded.file === null && !mayFind && existsSync(defaultFile)) standardError.write(notRead(name));
       try {
-        exitCode = await action(loaded.config, command, loaded);
+        this.exitCode = await action(loaded.config, command, loaded);
       } catch (error) {
         throw namingFile(error, loaded.file);
       }
     });
-  };
+  }
+
+  /** Adds a command without configuration. */
+  addPrinter<T>(name: string, summary: string, action: (flags: T) => Promise<number>): Command {
+    return this.#subcommand(name, summary).action(async (flags: T) => {
+      this.exitCode = await action(flags);
+    });
+  }
+
+  #subcommand(name: string, summary: string): Command {
+    return this.program
+      .command(name)
+      .description(summary)
+      .exitOverride()
+      .configureOutput(outputOf(`portolan ${name}`));
+  }
+}
+
+function addGatewayCommands(add: Add): void {
   add('demo', 'start a simulated cluster, the gateway and the playground', async (config) =>
     (await import('./demo.ts')).demo(config),
   );
@@ -116,6 +166,10 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of the
     (await import('./serve.ts')).serve(loaded),
   );
   add('schema', 'print the SDL of a cluster', async (config) => (await import('./schema.ts')).printSchema(config));
+}
+
+/** The commands that ask a running gateway. */
+function addRemoteCommands(add: Add): void {
   add('status', 'print the state of ingest in a running gateway', async (config) =>
     (await import('./remote/status.ts')).status(config),
   );
@@ -156,6 +210,9 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of the
       ),
     ),
   );
+}
+
+function addWriteCommands(add: Add): void {
   for (const [name, summary] of Object.entries(writeCommands) as [WriteCommand, string][]) {
     addWriteOptions(
       add(name, summary, async (config, command) =>
@@ -171,6 +228,10 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of the
       async (config, command) => (await import('./mutations/history.ts')).history(config, historyFlags(command)),
     ),
   );
+}
+
+/** The commands about a cluster and what it lets others do. */
+function addClusterCommands(add: Add): void {
   add('rbac', "print the roles that the gateway's own account needs in a cluster, for kubectl apply", async (config) =>
     (await import('./rights/rbac.ts')).rbac(config),
   );
@@ -215,28 +276,6 @@ Every option can also be an environment variable (PORTOLAN_PORT) or a key of the
     .argument('<action>', 'install, or uninstall: the members of sets stay')
     .option('--print', 'with install: print the CustomResourceDefinition, for kubectl apply')
     .option('-y, --yes', 'uninstall without a question');
-  subcommand(
-    program,
-    'crd',
-    'print the CustomResourceDefinition of objects that declare abstract kinds, for kubectl apply',
-  ).action(async () => {
-    standardOutput.write((await import('../catalog/abstract/abstract-kind-crd.ts')).abstractKindCrdText());
-  });
-  subcommand(
-    program,
-    'client-config',
-    'print what an application needs: cache policies for its GraphQL client, or a config for generated types',
-  )
-    .option('--apollo', 'for Apollo Client')
-    .option('--urql', "for urql's graphcache")
-    .option('--types', 'with --apollo or --urql: the TypeScript declarations of the printed module')
-    .option('--codegen', 'for graphql-code-generator')
-    .action(async (given: ClientConfigFlags) => {
-      exitCode = (await import('./client-config.ts')).clientConfig(given);
-    });
-
-  await program.parseAsync([...args], { from: 'user' });
-  return exitCode;
 }
 
 /** Earlier versions read the file in every command. */
@@ -300,14 +339,6 @@ interface QuestionFlags {
   readonly asUserExtra?: readonly string[];
   readonly namespace?: string;
   readonly check?: boolean;
-}
-
-function subcommand(program: Command, name: string, summary: string): Command {
-  return program
-    .command(name)
-    .description(summary)
-    .exitOverride()
-    .configureOutput(outputOf(`portolan ${name}`));
 }
 
 function outputOf(command: string): OutputConfiguration {

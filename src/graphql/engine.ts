@@ -105,9 +105,9 @@ export interface EngineOptions {
   readonly logs?: GraphQLSource['logs'];
   /** The resources that ingest cannot bring up to date now; default: none. */
   readonly staleness?: Staleness;
-  /** How queries get the data of Secrets; default: absent. */
   /** Default: `upstream`. */
   readonly openApiClient?: GraphQLSource['upstream'];
+  /** How queries get the data of Secrets; default: absent. */
   readonly secretData?: GraphQLSource['secretData'];
   /** The access of mutations; without it the gateway is read-only. */
   readonly writes?: NonNullable<GraphQLSource['writes']>;

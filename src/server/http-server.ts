@@ -122,9 +122,8 @@ const grace = 700;
  * @throws PortolanError CONFIGURATION for an address that is not loopback, and for a port in use.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { host, port, log, isOpen = false, tracer = noTracer } = options;
+  const { host, port, log, tls, pages, isOpen = false, tracer = noTracer } = options;
   if (!isOpen) refuseUnlessLoopback(host);
-  const { tls } = options;
   const crossOrigin = new CrossOrigin(() => options.allowOrigins ?? [], log, tls !== undefined);
   const callerless = new CallerlessConnections();
   const unsent = new UnsentAnswers(log, systemClock, options.unsentBounds);
@@ -135,21 +134,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     bodies.belongs(socket, caller);
   });
   const admission = createAdmission({ ...options, authenticate });
-  const { pages } = options;
   const documents = new Documents();
   const prepared = pages === undefined ? null : new PreparedAnswers(admission.source, pages);
   const answers = prepared === null ? null : new Answers(admission, prepared, documents);
   const { introspection = new IntrospectionAnswers() } = options;
   const profiles = new Profiles(options.profiles);
   const yoga = yogaOver(admission, { ...options, introspection, profiles, documents }, answers);
-  const playground = new Playground({
-    source: options.source,
-    written: options.tabs,
-    folder: options.playground ?? playgroundFolder,
-    profiles: () => profiles.names(),
-    authenticates: options.authenticate !== undefined,
-    clock: systemClock,
-  });
+  const playground = playgroundOf(options, profiles);
   const drain = new Drain(systemClock, Math.random);
   const doors = new Map(
     [...healthDoors({ ...options, admission, drain }), schemaDoor({ admission, introspection, profiles })].map(
@@ -172,20 +163,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (request.headers.accept !== undefined) request.headers.accept = byWeight(request.headers.accept);
     if (drain.isOn) response.setHeader('connection', 'close');
     bodies.begin(request, maxRequestBytes);
-    if (prefersEvents(request.headers.accept ?? null)) {
-      response.once(
-        'close',
-        drain.add(() => endStream(response)),
-      );
-      response.once('close', unsent.watch(request.socket));
-      // Yoga writes the events. Too many bytes that wait must be seen at once.
-      const write = response.write.bind(response) as (...given: readonly unknown[]) => boolean;
-      response.write = (...given: readonly unknown[]): boolean => {
-        const isTaken = write(...given);
-        unsent.check(request.socket);
-        return isTaken;
-      };
-    }
+    if (prefersEvents(request.headers.accept ?? null)) boundEvents(request, response, drain, unsent);
     let isShared = false;
     // Node emits it when the last byte has been handed to the socket.
     response.once('prefinish', () => unsent.written(response, isShared));
@@ -208,20 +186,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => callerless.opened(socket));
   server.keepAliveTimeout = options.keepAliveMs ?? 75_000;
   server.requestTimeout = arrivalMs;
-  // One message in each turn of the event loop, so that many messages at once do not delay other connections.
-  const sockets = new WebSocketServer({
-    noServer: true,
-    maxPayload: maxRequestBytes,
-    allowSynchronousEvents: false,
-    handleProtocols: chosenSubprotocol,
-  });
-  sockets.on('wsClientError', (error, socket) => {
-    const body = JSON.stringify({ errors: [{ message: `${error.message}.`, extensions: { code: 'BAD_USER_INPUT' } }] });
-    refuseUpgrade(socket, 400, jsonType, body, ['Sec-WebSocket-Version: 13']);
-  });
   server.on('checkExpectation', (_request, response: ServerResponse) => {
     response.writeHead(417, Object.fromEntries(guards)).end();
   });
+  const sockets = openSockets();
   const webSockets = serveWebSockets(protocol, sockets, { log, drain, unsent });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refused = refusedRequest(request, { crossOrigin, audit: admission.audit, isOpen });
@@ -253,6 +221,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
+function playgroundOf(options: ServerOptions, profiles: Profiles): Playground {
+  return new Playground({
+    source: options.source,
+    written: options.tabs,
+    folder: options.playground ?? playgroundFolder,
+    profiles: () => profiles.names(),
+    authenticates: options.authenticate !== undefined,
+    clock: systemClock,
+  });
+}
+
 /** Authenticates, and notes the caller of the connection. */
 function noting(authenticate: Authenticate, note: (socket: Socket, caller: Caller) => void): Authenticate {
   return (credentials, span) => {
@@ -276,6 +255,38 @@ function failed(response: ServerResponse, error: unknown, log: Logger): void {
   const coded = codedError(error, log);
   if (response.headersSent) response.destroy();
   else response.writeHead(500, { 'content-type': jsonType }).end(JSON.stringify({ errors: [coded] }));
+}
+
+/** Ends the stream of events with the drain, and when too many of its bytes wait. */
+function boundEvents(request: IncomingMessage, response: ServerResponse, drain: Drain, unsent: UnsentAnswers): void {
+  response.once(
+    'close',
+    drain.add(() => endStream(response)),
+  );
+  response.once('close', unsent.watch(request.socket));
+  // Yoga writes the events. Too many bytes that wait must be seen at once.
+  const write = response.write.bind(response) as (...given: readonly unknown[]) => boolean;
+  response.write = (...given: readonly unknown[]): boolean => {
+    const isTaken = write(...given);
+    unsent.check(request.socket);
+    return isTaken;
+  };
+}
+
+/** Takes upgrades; a request that is no right upgrade is refused. */
+function openSockets(): WebSocketServer {
+  // One message in each turn of the event loop, so that many messages at once do not delay other connections.
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxRequestBytes,
+    allowSynchronousEvents: false,
+    handleProtocols: chosenSubprotocol,
+  });
+  sockets.on('wsClientError', (error, socket) => {
+    const body = JSON.stringify({ errors: [{ message: `${error.message}.`, extensions: { code: 'BAD_USER_INPUT' } }] });
+    refuseUpgrade(socket, 400, jsonType, body, ['Sec-WebSocket-Version: 13']);
+  });
+  return sockets;
 }
 
 /** Ends an event stream. Another answer to a client that would take a stream is left alone. */

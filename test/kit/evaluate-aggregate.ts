@@ -3,7 +3,7 @@
  */
 
 import { healthOf } from '../../src/catalog/health/health.ts';
-import { leafValuesAt } from '../../src/catalog/paths/value-at.ts';
+import { leafValueAt, valuesAt } from '../../src/catalog/paths/value-at.ts';
 import type { LeafType } from '../../src/catalog/tree/field-tree.ts';
 import type { Path } from '../../src/catalog/tree/path.ts';
 import { Tally } from '../../src/catalog/values/tally.ts';
@@ -45,7 +45,8 @@ export function valuesOf(path: Path, type: LeafType, object: MatchedObjectLike):
   const [first] = path.steps;
   if (first?.kind === 'health') return [healthOf(object.body, object.health)[first.name]];
   const identity = identityValue(path, object);
-  return identity === undefined ? leafValuesAt(object.body, path, type) : [identity];
+  if (identity !== undefined) return [identity];
+  return path.fold === undefined ? valuesAt(object.body, path) : [leafValueAt(object.body, path, type)];
 }
 
 function distinct(keys: readonly OrderKey[]): readonly (OrderKey | null)[] {

@@ -2,7 +2,6 @@
  * The order evaluator in JavaScript. Tests compare the SQL of sql-order.ts with it.
  */
 
-import { searchRank } from '../../src/catalog/paths/search-text.ts';
 import { compareKeys, foldCase, naturalKey, type OrderKey, orderKey } from '../../src/catalog/values/values.ts';
 import { comparePositions } from '../../src/query/evaluate/compare-rows.ts';
 import type { Identity } from '../../src/query/plan/filter.ts';
@@ -10,6 +9,14 @@ import type { OrderTerm } from '../../src/query/plan/plan.ts';
 import { valuesOf } from './evaluate-aggregate.ts';
 
 type Ordered = Identity & { readonly body: unknown };
+
+/** The rank of a name for the terms, as SQL has it (src/query/sql/search.ts). */
+export function searchRank(objectName: string, terms: readonly string[]): number {
+  const folded = foldCase(objectName).toWellFormed();
+  let rank = 0;
+  for (const term of terms) rank += folded === term ? 0 : folded.startsWith(term) ? 1 : folded.includes(term) ? 2 : 3;
+  return rank;
+}
 
 /** The order keys of an object. `body` is a result of parseExact. */
 export function orderKeysOf(orderBy: readonly OrderTerm[], object: Ordered): (OrderKey | null)[] {

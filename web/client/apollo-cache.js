@@ -1,10 +1,5 @@
-import { pageArguments, placePage, stableText } from './list-pages.js';
-
-/**
- * The name of a kind's type. It has letters and digits. If a Kind ends like a generated type (FooFilter), the name has "_" before that
- * ending (Foo_Filter).
- */
-const kindName = '[A-Za-z0-9]+(?:_(?:Connection|Edge|Filter|Changes?|Payload|Input))?';
+import { joinedEnds, listArguments, pageFacts, placePage, stableText } from './list-pages.js';
+import { itemKeys, kindName, removedBy } from './shared-policies.js';
 
 /**
  * Types recognized by patterns of their names. The patterns fit every kind, so a new CRD needs no new copy of this module. Apollo
@@ -17,22 +12,6 @@ const possibleTypes = {
   ChangeMessage: [`^${kindName}Changes?$`],
   List: [`^${kindName}Connection$`],
   Shape: [`^(?!(?:Query|Mutation|Subscription|${kindName}(?:Connection|Edge|Changes?))$).+$`],
-};
-
-/** The field that identifies an item of a list, as in Kubernetes. Two answers may contain different fields of one item. */
-const itemKeys = {
-  conditions: 'type',
-  containers: 'name',
-  initContainers: 'name',
-  ephemeralContainers: 'name',
-  containerStatuses: 'name',
-  initContainerStatuses: 'name',
-  ephemeralContainerStatuses: 'name',
-  env: 'name',
-  volumes: 'name',
-  volumeMounts: 'mountPath',
-  ownerReferences: 'uid',
-  columns: 'name',
 };
 
 /** @typedef {{ readonly __ref?: string, readonly __typename?: string, readonly [field: string]: any }} Stored */
@@ -87,8 +66,7 @@ const listsByKey = Object.fromEntries(Object.entries(itemKeys).map(([field, key]
 export function listPolicy() {
   return {
     keyArgs(/** @type {Record<string, unknown> | null} */ args, /** @type {{ fieldName: string }} */ { fieldName }) {
-      const own = Object.entries(args ?? {}).filter(([name, value]) => !pageArguments.has(name) && value != null);
-      return `${fieldName}:${stableText(Object.fromEntries(own))}`;
+      return `${fieldName}:${listArguments(args)}`;
     },
 
     read(/** @type {any} */ existing, /** @type {{ canRead(value: any): boolean }} */ { canRead }) {
@@ -120,12 +98,9 @@ export function listPolicy() {
       const held = typeof args?.offset === 'number' ? [] : (existing?.items ?? []);
       const info = rest.pageInfo ?? {};
       const known = existing?.pageInfo ?? {};
+      const facts = pageFacts(args, info, page);
       const place = placePage(held, page, {
-        after: args?.after ?? null,
-        before: args?.before ?? null,
-        last: typeof args?.last === 'number',
-        startCursor: info.startCursor ?? page[0]?.cursor ?? null,
-        endCursor: info.endCursor ?? page.at(-1)?.cursor ?? null,
+        ...facts,
         hasNextPage:
           info.endCursor != null && info.endCursor === known.endCursor && !args?.before ? false : info.hasNextPage,
         hasPreviousPage:
@@ -143,11 +118,7 @@ export function listPolicy() {
       const pageInfo = rest.pageInfo && {
         ...known,
         ...info,
-        ...(place.before.length > 0 || (page.length === 0 && joined)
-          ? pick(known, ['startCursor', 'hasPreviousPage'])
-          : {}),
-        ...(place.after.length > 0 ? pick(known, ['endCursor', 'hasNextPage']) : {}),
-        ...(page.length === 0 && joined ? pick(known, ['endCursor']) : {}),
+        ...(joined ? defined(joinedEnds(known, { ...info, before: facts.before }, page, place)) : {}),
       };
       return {
         ...existing,
@@ -161,12 +132,9 @@ export function listPolicy() {
   };
 }
 
-/**
- * @param {Record<string, any>} from
- * @param {readonly string[]} names
- */
-function pick(from, names) {
-  return Object.fromEntries(names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]));
+/** @param {Record<string, any>} values */
+function defined(values) {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 /**
@@ -276,9 +244,6 @@ function registerTypes(cache, value) {
   for (const inner of Object.values(value)) registerTypes(cache, inner);
 }
 
-/** The ids in an unfinished snapshot, by cache, and by type and filter. @type {WeakMap<object, Map<string, Set<string>>>} */
-const snapshots = new WeakMap();
-
 /**
  * Removes from the cached lists the objects that a message of a subscription removes. Call it with each message and with the
  * filter of the subscription. Select `changes { type id reason object { … } }`.
@@ -296,49 +261,26 @@ const snapshots = new WeakMap();
  * @param {{ filter?: unknown }} [subscription]
  */
 export function applyChanges(cache, message, { filter = null } = {}) {
-  const type = String(message.__typename).replace(/Changes$/, '');
-  const unfiltered = stableText(filter) === 'null' || stableText(filter) === '{}';
-  const mine = snapshots.get(cache) ?? new Map();
-  snapshots.set(cache, mine);
-  const key = `${type} ${stableText(filter)}`;
-  if (message.reset) mine.set(key, new Set());
-  const named = mine.get(key);
-  for (const { type: change, id } of message.changes) if (change !== 'REMOVED') named?.add(id);
-
-  const gone = new Set();
-  const unlisted = new Set();
-  for (const { type: change, id, reason } of message.changes) {
-    if (change === 'REMOVED')
-      (reason === 'DELETED' || unfiltered ? gone : unlisted).add(cache.identify({ __typename: type, id }));
-  }
-  const whole = message.phase === 'SYNCED' && named !== undefined;
-  if (whole) mine.delete(key);
-  if (gone.size === 0 && unlisted.size === 0 && !whole) return;
-
-  const keeps = (/** @type {string} */ ref, /** @type {boolean} */ sameFilter) => {
-    if (gone.has(ref) || (sameFilter && unlisted.has(ref))) return false;
-    if (!whole || !ref.startsWith(`${type}:`) || !(sameFilter || unfiltered)) return true;
-    if (named.has(ref.slice(type.length + 1))) return true;
-    if (unfiltered) gone.add(ref);
-    return false;
-  };
+  const keyOf = (/** @type {string} */ type, /** @type {string} */ id) => cache.identify({ __typename: type, id });
+  const removed = removedBy(cache, message, filter, keyOf);
+  if (removed === null) return;
   cache.batch({
     update(/** @type {any} */ inBatch) {
       inBatch.modify({
         id: 'ROOT_QUERY',
         fields(/** @type {any} */ list, /** @type {{ storeFieldName: string }} */ { storeFieldName }) {
           if (!Array.isArray(list?.items)) return list;
-          const sameFilter = list.__typename === `${type}Connection` && filterOf(storeFieldName) === stableText(filter);
-          const items = list.items.filter((/** @type {any} */ { key: ref }) => keeps(ref, sameFilter));
+          const isSame = removed.isOf(list.__typename, filterOf(storeFieldName));
+          const items = list.items.filter((/** @type {any} */ { key: ref }) => removed.keeps(ref, isSame));
           return items.length === list.items.length ? list : { ...list, items };
         },
       });
-      for (const id of gone) inBatch.evict({ id });
+      for (const id of removed.gone) inBatch.evict({ id });
     },
   });
 }
 
 /** @param {string} storeFieldName */
 function filterOf(storeFieldName) {
-  return stableText(JSON.parse(storeFieldName.slice(storeFieldName.indexOf(':') + 1)).filter);
+  return JSON.parse(storeFieldName.slice(storeFieldName.indexOf(':') + 1)).filter;
 }

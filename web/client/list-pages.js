@@ -85,8 +85,54 @@ export function rememberCursors(page, { startCursor, endCursor }) {
   }
 }
 
-/** Arguments that select a page of a list. The other arguments select the list. */
-export const pageArguments = new Set(['first', 'after', 'last', 'before']);
+/**
+ * @param {Record<string, any> | null} args
+ * @param {Record<string, any>} info The fields of pageInfo that were selected.
+ * @param {readonly Place[]} page
+ * @returns {PageFacts}
+ */
+export function pageFacts(args, info, page) {
+  return {
+    after: args?.['after'] ?? null,
+    before: args?.['before'] ?? null,
+    last: typeof args?.['last'] === 'number',
+    startCursor: info['startCursor'] ?? page[0]?.cursor ?? null,
+    endCursor: info['endCursor'] ?? page.at(-1)?.cursor ?? null,
+    hasNextPage: info['hasNextPage'],
+    hasPreviousPage: info['hasPreviousPage'],
+  };
+}
+
+/**
+ * The ends of a list after a page was joined: those of the list where a part of it stays, otherwise those of the page.
+ * @template {Pick<PageFacts, 'startCursor' | 'endCursor' | 'hasNextPage' | 'hasPreviousPage'>} T
+ * @param {T} held
+ * @param {T & { readonly before: string | null }} page
+ * @param {readonly Place[]} items Those of the page.
+ * @param {{ readonly before: readonly Place[], readonly after: readonly Place[] }} place
+ */
+export function joinedEnds(held, page, items, place) {
+  const isEmpty = items.length === 0;
+  const first = place.before.length > 0 || isEmpty ? held : page;
+  const last = place.after.length > 0 || (isEmpty && page.before !== null) ? held : page;
+  return {
+    startCursor: first.startCursor,
+    hasPreviousPage: first.hasPreviousPage,
+    endCursor: isEmpty ? held.endCursor : last.endCursor,
+    hasNextPage: last.hasNextPage,
+  };
+}
+
+const pageArguments = new Set(['first', 'after', 'last', 'before']);
+
+/**
+ * The arguments that select the list, without those that select a page, as text.
+ * @param {Record<string, unknown> | null} args
+ */
+export function listArguments(args) {
+  const own = Object.entries(args ?? {}).filter(([name, value]) => !pageArguments.has(name) && value != null);
+  return stableText(Object.fromEntries(own));
+}
 
 /**
  * JSON text that is equal for equal values. The order of object keys does not matter.

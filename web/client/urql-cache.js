@@ -1,7 +1,10 @@
-import { pageArguments, placePage, rememberCursors, stableText } from './list-pages.js';
+import { joinedEnds, listArguments, pageFacts, placePage, rememberCursors } from './list-pages.js';
+import { itemKeys, kindName, removedBy } from './shared-policies.js';
 
 /** Fields that may identify the items of a list inside an object. The first field that all items have with distinct values is the key. */
-const itemKeys = ['type', 'name', 'mountPath', 'uid'];
+const ownKeys = [...new Set(Object.values(itemKeys))];
+
+const ofChange = new RegExp(`^${kindName}Changes?$`);
 
 /** The keys of items in lists inside objects, set when keyOf first visits their object. @type {WeakMap<object, string>} */
 const keyOfItem = new WeakMap();
@@ -21,7 +24,7 @@ function keyOf(data) {
   if (own !== undefined) return own;
   // The order of groups can change, so their index does not identify them. A cursor contains the list's fingerprint and the group's keys.
   if (data.__typename === 'Group' && typeof data.cursor === 'string') return data.cursor;
-  if (typeof data.id !== 'string' || /Changes?$/.test(data.__typename.replace(/_Changes?$/, ''))) return null;
+  if (typeof data.id !== 'string' || ofChange.test(data.__typename)) return null;
   if (!visited.has(data)) {
     visited.add(data);
     findItems(data, data.id);
@@ -37,7 +40,7 @@ function findItems(data, path) {
   for (const [field, value] of Object.entries(data)) {
     if (Array.isArray(value)) {
       const key = value.every((item) => item?.__typename !== undefined && item.id === undefined)
-        ? itemKeys.find(
+        ? ownKeys.find(
             (name) =>
               value.every((item) => item[name]) && new Set(value.map((item) => item[name])).size === value.length,
           )
@@ -90,10 +93,10 @@ function readList(_parent, args, cache, info) {
   const requested = cache.resolve(info.parentKey, info.parentFieldKey);
   if (typeof requested !== 'string' || !/Connection$/.test(String(cache.resolve(requested, '__typename'))))
     return requested;
-  const list = ownArguments(args);
+  const list = listArguments(args);
   const pages = cache
     .inspectFields(info.parentKey)
-    .filter((field) => field.fieldName === info.fieldName && ownArguments(field.arguments) === list)
+    .filter((field) => field.fieldName === info.fieldName && listArguments(field.arguments) === list)
     .flatMap((field) => readPage(cache, info.parentKey, field.fieldKey, field.arguments ?? {}));
   const own = pages.find((page) => page.fieldKey === info.parentFieldKey);
   if (own === undefined) return requested;
@@ -126,14 +129,6 @@ function orderOf(cursor) {
   if (known !== undefined) return known;
   seen.set(cursor, seen.size);
   return seen.size - 1;
-}
-
-/**
- * The arguments that select the list, without those that select a page.
- * @param {Record<string, any> | null} args
- */
-function ownArguments(args) {
-  return stableText(Object.fromEntries(Object.entries(args ?? {}).filter(([name]) => !pageArguments.has(name))));
 }
 
 /**
@@ -170,21 +165,14 @@ function join(begin, pages) {
       if (!connected) continue;
       taken.push(page);
       again = true;
-      const [from, to] = [facts, page.facts];
-      const first = before.length > 0 || page.items.length === 0 ? from : to;
-      const last = after.length > 0 || (page.items.length === 0 && to.before !== null) ? from : to;
-      facts = {
-        ...from,
-        startCursor: first.startCursor,
-        hasPreviousPage: first.hasPreviousPage,
-        endCursor: page.items.length === 0 ? from.endCursor : last.endCursor,
-        hasNextPage: last.hasNextPage,
-      };
+      facts = { ...facts, ...joinedEnds(facts, page.facts, page.items, { before, after }) };
       items = [...before, ...page.items, ...after];
     }
   }
   return { items, facts, pages: taken };
 }
+
+const ends = ['startCursor', 'endCursor', 'hasNextPage', 'hasPreviousPage'];
 
 /**
  * @param {Cache} cache
@@ -200,8 +188,6 @@ function readPage(cache, parent, fieldKey, args) {
   const nodes = cache.resolve(connection, 'nodes');
   if (!Array.isArray(edges) && !Array.isArray(nodes)) return [];
   const pageInfo = cache.resolve(connection, 'pageInfo');
-  const fact = (/** @type {string} */ name) =>
-    typeof pageInfo === 'string' ? cache.resolve(pageInfo, name) : undefined;
   /** @type {Item[]} */
   const items = Array.isArray(edges)
     ? edges.map((edge) => ({
@@ -211,15 +197,8 @@ function readPage(cache, parent, fieldKey, args) {
       }))
     : nodes.map((/** @type {string} */ key) => ({ key }));
   const changesCursor = cache.resolve(connection, 'changesCursor');
-  const facts = {
-    after: args['after'] ?? null,
-    before: args['before'] ?? null,
-    last: typeof args['last'] === 'number',
-    startCursor: fact('startCursor') ?? items[0]?.cursor ?? null,
-    endCursor: fact('endCursor') ?? items.at(-1)?.cursor ?? null,
-    hasNextPage: fact('hasNextPage'),
-    hasPreviousPage: fact('hasPreviousPage'),
-  };
+  const info = typeof pageInfo === 'string' ? ends.map((name) => [name, cache.resolve(pageInfo, name)]) : [];
+  const facts = pageFacts(args, Object.fromEntries(info), items);
   rememberCursors(items, facts);
   if (typeof changesCursor === 'string') orderOf(changesCursor);
   return [
@@ -236,9 +215,6 @@ function readPage(cache, parent, fieldKey, args) {
   ];
 }
 
-/** The ids in an unfinished snapshot, by cache, and by type and filter. @type {WeakMap<object, Map<string, Set<string>>>} */
-const snapshots = new WeakMap();
-
 /**
  * Removes from the cached lists the objects that a message of a subscription removes. Select
  * `changes { type id reason object { … } }`.
@@ -253,45 +229,25 @@ const snapshots = new WeakMap();
 function applyMessage(result, args, cache, info) {
   const message = result[info.fieldName];
   if (!Array.isArray(message?.changes)) return;
-  const type = String(message.__typename).replace(/Changes$/, '');
-  const filter = stableText(args['filter']);
-  const unfiltered = filter === 'null' || filter === '{}';
-  const mine = snapshots.get(cache) ?? new Map();
-  snapshots.set(cache, mine);
-  const key = `${type} ${filter}`;
-  if (message.reset) mine.set(key, new Set());
-  const named = mine.get(key);
-  const gone = new Set();
-  const unlisted = new Set();
-  for (const { type: change, id, reason } of message.changes) {
-    if (change !== 'REMOVED') named?.add(`${type}:${id}`);
-    else (reason === 'DELETED' || unfiltered ? gone : unlisted).add(`${type}:${id}`);
-  }
-  const whole = message.phase === 'SYNCED' && named !== undefined;
-  if (whole) mine.delete(key);
-  if (gone.size === 0 && unlisted.size === 0 && !whole) return;
-
-  const keeps = (/** @type {unknown} */ entity, /** @type {boolean} */ sameFilter) => {
-    if (typeof entity !== 'string') return true;
-    if (gone.has(entity) || (sameFilter && unlisted.has(entity))) return false;
-    if (!whole || !entity.startsWith(`${type}:`) || !(sameFilter || unfiltered) || named.has(entity)) return true;
-    if (unfiltered) gone.add(entity);
-    return false;
-  };
+  const removed = removedBy(cache, message, args['filter'], (type, id) => `${type}:${id}`);
+  if (removed === null) return;
   for (const field of cache.inspectFields('Query')) {
     const connection = cache.resolve('Query', field.fieldKey);
     if (typeof connection !== 'string') continue;
     const name = String(cache.resolve(connection, '__typename'));
     if (!name.endsWith('Connection')) continue;
-    const sameFilter = name === `${type}Connection` && stableText(field.arguments?.['filter']) === filter;
+    const isSame = removed.isOf(name, field.arguments?.['filter']);
     for (const part of ['nodes', 'edges']) {
       const items = cache.resolve(connection, part);
       if (!Array.isArray(items)) continue;
-      const left = items.filter((item) => keeps(part === 'nodes' ? item : cache.resolve(item, 'node'), sameFilter));
+      const left = items.filter((item) => {
+        const key = part === 'nodes' ? item : cache.resolve(item, 'node');
+        return typeof key !== 'string' || removed.keeps(key, isSame);
+      });
       if (left.length < items.length) cache.link(connection, part, left);
     }
   }
-  for (const entity of gone) cache.invalidate(entity);
+  for (const entity of removed.gone) cache.invalidate(entity);
 }
 
 /** The list fields of objects. @type {Record<string, typeof readList>} */

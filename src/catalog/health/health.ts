@@ -19,6 +19,7 @@
  *   - kstatus has no rules for custom resources, and says Current where they would decide.
  */
 
+import { isText } from '../../base/json.ts';
 import { abstractGroup, groupOf, mayBeCustom } from '../groups/api-group.ts';
 import { valuesAt } from '../paths/value-at.ts';
 import { healthNames, type Path } from '../tree/path.ts';
@@ -140,15 +141,11 @@ function byReady(conditions: readonly Condition[]): Finding | null {
 }
 
 function byConvention(input: HealthInput): Finding | null {
-  const word = [phase.phase, phase.state].map((path) => input.value(path)).find(isWord);
+  const word = [phase.phase, phase.state].map((path) => input.value(path)).find(isText);
   if (word === undefined) return null;
   const status = phaseStatus(word);
   const message = input.value(phase.message);
   return finding(status, reasonWord(word), typeof message === 'string' ? message : '');
-}
-
-function isWord(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }
 
 interface Names {

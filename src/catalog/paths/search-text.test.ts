@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { searchPaths, searchRank, searchTerms, searchText, trigrams } from './search-text.ts';
+import { searchRank } from '../../../test/kit/evaluate-order.ts';
+import { searchPaths, searchTerms, searchText, trigrams } from './search-text.ts';
 
 test('name, labels, namespace, images and configured paths make the text, folded', () => {
   const body = {

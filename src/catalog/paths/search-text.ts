@@ -57,22 +57,6 @@ export function searchTerms(text: string): readonly string[] {
 }
 
 /**
- * The rank of a name for the terms; lower is better. The rank depends on the object alone, so its position in a ranked list is
- * stable.
- * Sum over the terms of:
- *   0  the name equals it
- *   1  the name begins with it
- *   2  the name contains it
- *   3  it occurs elsewhere
- */
-export function searchRank(objectName: string, terms: readonly string[]): number {
-  const folded = foldCase(objectName).toWellFormed();
-  let rank = 0;
-  for (const term of terms) rank += folded === term ? 0 : folded.startsWith(term) ? 1 : folded.includes(term) ? 2 : 3;
-  return rank;
-}
-
-/**
  * The trigrams by which the index finds a term; none for a term under three characters. A text with all trigrams may still lack
  * the term.
  */

@@ -23,11 +23,6 @@ export function leafValueAt(body: unknown, path: Path, type: LeafType): unknown 
   return path.fold === undefined ? valueAt(body, path) : foldValues(path.fold, type, valuesAt(body, path));
 }
 
-/** The values of a leaf of this type: several at a path through lists, otherwise at most one. */
-export function leafValuesAt(body: unknown, path: Path, type: LeafType): readonly unknown[] {
-  return path.fold === undefined ? valuesAt(body, path) : [leafValueAt(body, path, type)];
-}
-
 /** Every value at a path, in document order, without the absent ones. With no `each` step there is at most one. */
 export function valuesAt(body: unknown, path: Pick<Path, 'steps'>): readonly unknown[] {
   let values: readonly unknown[] = body === undefined ? [] : [body];

@@ -18,16 +18,13 @@ import { oneLine } from '../../base/text/terminal-line.ts';
 import { timeKey } from '../../logs/lines/log-time.ts';
 import { ResumePoint } from '../../logs/lines/resume-point.ts';
 import { GatewayClient, type RemoteConfig } from '../remote/gateway-client.ts';
-import { type Outcome, runSubscription, type SubscriptionMessage } from '../remote/subscription-run.ts';
+import { closeText, type DrainingOutput, type Outcome, runSubscription } from '../remote/subscription-run.ts';
 import { prefixIn, prefixQuery, prefixShape } from '../remote/type-prefix.ts';
 import type { LogFlags } from './log-flags.ts';
 import { logTargets } from './log-targets.ts';
 
 interface LogStreams {
-  readonly output: Output & {
-    on(event: 'drain', listener: () => void): unknown;
-    off(event: 'drain', listener: () => void): unknown;
-  };
+  readonly output: Output & DrainingOutput;
   readonly errors: Pick<Output, 'write'>;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
@@ -47,7 +44,6 @@ const colours = ['pod1', 'pod2', 'pod3', 'pod4', 'pod5', 'pod6'] as const;
 const backoffBounds = { firstMs: 1000, capMs: 30_000, resetMs: 120_000 };
 /** Milliseconds before the last line at which another subscription begins: other containers may be behind. */
 const overlapMs = 5000;
-const forbidden = 4403;
 
 /**
  * Exit code 0 if all logs were read, 1 if one was refused or nothing was chosen.
@@ -108,8 +104,7 @@ class Logs {
         this.#say(`${extensions?.code ?? 'ERROR'}: ${message}`);
         return 1;
       }
-      const why = `${outcome.code} ${outcome.reason}`.trim();
-      if (outcome.code === forbidden) throw this.#gateway.needsToken(`it closed the WebSocket with ${why}`);
+      const why = closeText(outcome);
       if (this.#flags.follow !== true) {
         throw new PortolanError(
           'UPSTREAM_UNAVAILABLE',
@@ -126,35 +121,14 @@ class Logs {
     return this.#isRefused ? 1 : 0;
   }
 
-  async #attempt(signal: AbortSignal): Promise<Outcome> {
-    const { output } = this.#streams;
-    let resume = (): void => {};
-    const onDrain = (): void => resume();
-    output.on('drain', onDrain);
-    let failure: Outcome | null = null;
-    const take = ({ data, errors = [] }: SubscriptionMessage): boolean => {
-      if (data == null) {
-        failure = { kind: 'failed', errors };
-        return true;
-      }
+  #attempt(signal: AbortSignal): Promise<Outcome> {
+    const take = (data: object): boolean => {
       const message = messageShape.safeParse(data);
       if (!message.success) throw this.#gateway.notPortolan('');
       return this.#show(message.data.logs);
     };
-    const onResume = (of: () => void): void => {
-      resume = of;
-    };
-    try {
-      const outcome = await runSubscription(
-        this.#gateway,
-        this.#request(),
-        { take, connected: () => {}, onResume },
-        signal,
-      );
-      return outcome.kind === 'stopped' ? outcome : (failure ?? outcome);
-    } finally {
-      output.off('drain', onDrain);
-    }
+    const handlers = { take, connected: () => {} };
+    return runSubscription(this.#gateway, this.#request(), handlers, this.#streams.output, signal);
   }
 
   #request() {

@@ -9,6 +9,7 @@ import type { Caller } from '../../access/caller.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLogger } from '../../base/create-logger.ts';
 import { codeOf, messageOf, PortolanError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
 import { must } from '../../base/must.ts';
 import type { ProcessMetrics } from '../../server/health/summed-metrics.ts';
 import { saveMemory } from '../parts/memory-saver.ts';
@@ -31,6 +32,56 @@ const patienceMs = 2000;
 function send(message: FromProcess, sent: () => void = () => {}): void {
   // The channel is gone when the ingest process is, and this process ends.
   process.send?.(message, undefined, {}, sent);
+}
+
+/** The questions of this process to the ingest process, with the answers. */
+function questions() {
+  const scrapes = new PendingAnswers<readonly ProcessMetrics[]>();
+  const charges = new PendingAnswers<WriteRefusal | null>();
+  /** The metrics of the others at the last scrape. */
+  let others: readonly ProcessMetrics[] = [];
+  return {
+    /** Those of the last time after `patienceMs`: a scrape does not fail because another process does, and no counter falls. */
+    otherMetrics: (own: ProcessMetrics): Promise<readonly ProcessMetrics[]> =>
+      scrapes.ask(
+        (id) => send({ type: 'measure', id, own }),
+        systemClock.sleep(patienceMs).then(() => others),
+      ),
+    async chargeWrites({ user }: Caller, writes: number): Promise<void> {
+      if (user === null) return;
+      const refusal = await charges.ask((id) => send({ type: 'charge', id, user, writes }));
+      if (refusal !== null) throw new PortolanError('TOO_MANY_REQUESTS', refusal.message, { details: refusal.details });
+    },
+    measured(id: number, by: readonly ProcessMetrics[]): void {
+      others = by;
+      scrapes.answered(id, others);
+    },
+    charged: (id: number, refusal: WriteRefusal | null) => charges.answered(id, refusal),
+  };
+}
+
+type Registered = NonNullable<ProcessStart['registered']>;
+
+/** The registered clusters. One change is learned after the other. */
+function learnedClusters(clusters: Registered | null, log: Logger) {
+  let learn: ((clusters: Registered) => Promise<void>) | null = null;
+  let learning: Promise<void> = Promise.resolve();
+  const learnAll = (): Promise<void> => {
+    learning = learning
+      .then(() => (clusters === null ? undefined : learn?.(clusters)))
+      .catch((error: unknown) => log.error({ error: messageOf(error) }, 'registered clusters cannot be changed'));
+    return learning;
+  };
+  return {
+    learnBy(by: typeof learn): Promise<void> {
+      learn = by;
+      return learnAll();
+    },
+    changeTo(changed: Registered): Promise<void> {
+      clusters = changed;
+      return learnAll();
+    },
+  };
 }
 
 /** Loads the modules first: until then, this process says only that it is alive. */
@@ -60,34 +111,10 @@ async function serve(start: ProcessStart): Promise<void> {
   });
   const lines = new RemoteAuditLines(send, () => must(facts.audit, 'the state of the audit log'));
   const audit = facts.audit === null ? null : auditOver(lines, systemClock);
-  const scrapes = new PendingAnswers<readonly ProcessMetrics[]>();
-  /** The metrics of the others at the last scrape. */
-  let others: readonly ProcessMetrics[] = [];
-  /** Those of the last time after `patienceMs`: a scrape does not fail because another process does, and no counter falls. */
-  const otherMetrics = (own: ProcessMetrics): Promise<readonly ProcessMetrics[]> =>
-    scrapes.ask(
-      (id) => send({ type: 'measure', id, own }),
-      systemClock.sleep(patienceMs).then(() => others),
-    );
-  const charges = new PendingAnswers<WriteRefusal | null>();
-  const chargeWrites = async ({ user }: Caller, writes: number): Promise<void> => {
-    if (user === null) return;
-    const refusal = await charges.ask((id) => send({ type: 'charge', id, user, writes }));
-    if (refusal !== null) throw new PortolanError('TOO_MANY_REQUESTS', refusal.message, { details: refusal.details });
-  };
-  let registered = start.registered;
-  /** One change after the other. */
-  let learning: Promise<void> = Promise.resolve();
-  let learned: ((clusters: NonNullable<ProcessStart['registered']>) => Promise<void>) | null = null;
-  const learnAll = (): Promise<void> => {
-    learning = learning
-      .then(() => (registered === null ? undefined : learned?.(registered)))
-      .catch((error: unknown) => log.error({ error: messageOf(error) }, 'registered clusters cannot be changed'));
-    return learning;
-  };
+  const { otherMetrics, chargeWrites, measured, charged } = questions();
+  const clusters = learnedClusters(start.registered, log);
   const registration: Registration = async (learn) => {
-    learned = learn;
-    await learnAll();
+    await clusters.learnBy(learn);
     return {
       get refused() {
         return facts.refusedSecrets;
@@ -133,16 +160,13 @@ async function serve(start: ProcessStart): Promise<void> {
       facts = message.facts;
       Object.assign(config, facts.config, { port: config.port, aggregatePort: config.aggregatePort });
     } else if (message.type === 'noted') lines.noted(message.id, message.error);
-    else if (message.type === 'charged') charges.answered(message.id, message.refusal);
-    else if (message.type === 'measured') {
-      others = message.others;
-      scrapes.answered(message.id, others);
-    } else if (message.type === 'measure') {
+    else if (message.type === 'charged') charged(message.id, message.refusal);
+    else if (message.type === 'measured') measured(message.id, message.others);
+    else if (message.type === 'measure') {
       const metrics = await serving.then((server) => server.values());
       send({ type: 'measured', id: message.id, metrics });
     } else if (message.type === 'register') {
-      registered = message.clusters;
-      await learnAll();
+      await clusters.changeTo(message.clusters);
       send({ type: 'registered', round: message.round });
     } else if (message.type === 'drain') await (await serving).drain(message.ms, endDrain.signal);
     else if (message.type === 'close') await close();

@@ -42,12 +42,6 @@ const messageShape = z.looseObject({
     .optional(),
 });
 
-/** One message. Numbers of `data` are those of exact-json.ts. */
-export interface SubscriptionMessage {
-  readonly data?: Readonly<Record<string, unknown>> | null;
-  readonly errors?: readonly WrittenError[];
-}
-
 export type Outcome =
   /** The signal was aborted. */
   | { readonly kind: 'stopped' }
@@ -58,14 +52,20 @@ export type Outcome =
   /** The connection could not be opened, or it was lost. `code` is that of the close, 1006 without one. */
   | { readonly kind: 'lost'; readonly code: number; readonly reason: string };
 
-interface SubscriptionHandlers {
+export interface SubscriptionHandlers {
   /** Called when the gateway accepted the connection. */
   connected(): void;
-  /** Takes one message. False asks to read no more until `resume` is called. */
-  take(message: SubscriptionMessage): boolean;
-  /** Registers what continues the reading. */
-  onResume(resume: () => void): void;
+  /** Takes one message, with the numbers of exact-json.ts. False asks to read no more until the output drains. */
+  take(data: Readonly<Record<string, unknown>>, errors: readonly WrittenError[]): boolean;
 }
+
+/** A stream that says when it can take more. */
+export interface DrainingOutput {
+  on(event: 'drain', listener: () => void): unknown;
+  off(event: 'drain', listener: () => void): unknown;
+}
+
+const forbidden = 4403;
 
 /** Milliseconds between pings, and until an answer must have come. */
 const heartbeat = 12_000;
@@ -75,11 +75,16 @@ const acknowledgeWithin = 10_000;
 /** Milliseconds until a connection that does not close is cut. */
 const closeWithin = 1000;
 
-/** Runs the subscription. @throws PortolanError UPSTREAM_UNAVAILABLE for a message that no gateway sends; and what `take` throws. */
+/**
+ * Runs the subscription.
+ * @throws PortolanError UNAUTHENTICATED if the gateway closes it for the token; UPSTREAM_UNAVAILABLE for a message that no gateway sends;
+ *   and what `take` throws.
+ */
 export function runSubscription(
   gateway: GatewayClient,
   request: SubscribeRequest,
   handlers: SubscriptionHandlers,
+  output: DrainingOutput,
   signal: AbortSignal,
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
@@ -135,24 +140,33 @@ export function runSubscription(
         },
       },
     });
+    const refusals: WrittenError[] = [];
     const end = (outcome: Outcome): void => {
       signal.removeEventListener('abort', stop);
+      output.off('drain', resume);
       clearTimeout(unanswered);
       clearInterval(pongs);
       void client.dispose();
       setTimeout(() => socket?.terminate(), closeWithin).unref();
-      resolve(signal.aborted ? { kind: 'stopped' } : outcome);
+      if (signal.aborted || outcome.kind === 'stopped') resolve({ kind: 'stopped' });
+      else if (refusals.length > 0) resolve({ kind: 'failed', errors: refusals });
+      else if (outcome.kind === 'lost' && outcome.code === forbidden)
+        reject(gateway.needsToken(`it closed the WebSocket with ${closeText(outcome)}`));
+      else resolve(outcome);
     };
     const stop = (): void => {
       unsubscribe();
       end({ kind: 'stopped' });
     };
-    handlers.onResume(resume);
+    output.on('drain', resume);
     const unsubscribe = client.subscribe(request, {
       next: (message) => {
         try {
           if (!messageShape.safeParse(message).success) throw gateway.notPortolan('');
-          if (!handlers.take(message as SubscriptionMessage)) pause();
+          const { data, errors = [] } = message as MessageOf;
+          // The end of a subscription comes in a message too: data of null with errors.
+          if (data == null) refusals.push(...errors);
+          else if (!handlers.take(data, errors)) pause();
         } catch (error) {
           reject(error);
           stop();
@@ -164,6 +178,16 @@ export function runSubscription(
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
   });
+}
+
+interface MessageOf {
+  readonly data?: Readonly<Record<string, unknown>> | null;
+  readonly errors?: readonly WrittenError[];
+}
+
+/** The code and the reason of a close. */
+export function closeText({ code, reason }: Extract<Outcome, { kind: 'lost' }>): string {
+  return `${code} ${reason}`.trim();
 }
 
 const abnormal = 1006;

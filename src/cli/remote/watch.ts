@@ -20,7 +20,14 @@ import { exactObject } from './exact-json.ts';
 import { GatewayClient, type RemoteConfig } from './gateway-client.ts';
 import { documentOf, type QueryFlags, variablesOf } from './query.ts';
 import { rootNamed, rootsOf } from './subscription-roots.ts';
-import { type Outcome, runSubscription, type SubscriptionMessage, type WrittenError } from './subscription-run.ts';
+import {
+  closeText,
+  type DrainingOutput,
+  type Outcome,
+  runSubscription,
+  type SubscriptionHandlers,
+  type WrittenError,
+} from './subscription-run.ts';
 import { longForm, shortForm, type WatchedDocument, watchedDocument } from './watch-document.ts';
 
 /** The flags and the argument of the command line. */
@@ -30,11 +37,9 @@ export interface WatchFlags extends QueryFlags {
   readonly changesOnly?: boolean;
 }
 
-/** A stream that says when it is full. */
-interface LineOutput {
+interface LineOutput extends DrainingOutput {
+  /** False if it is full. */
   write(line: string): boolean;
-  on(event: 'drain', listener: () => void): unknown;
-  off(event: 'drain', listener: () => void): unknown;
 }
 
 interface WatchStreams {
@@ -47,7 +52,6 @@ interface WatchStreams {
 const passing = new Set(['CACHE_NOT_READY', 'UPSTREAM_UNAVAILABLE', 'TOO_MANY_REQUESTS', 'TIMEOUT']);
 /** Close codes after which another attempt would end in the same way. docs/errors.md has all codes. */
 const final = new Set([1009, 4004, 4005, 4400, 4401, 4406, 4409, 4429]);
-const forbidden = 4403;
 const backoffBounds = { firstMs: 1000, capMs: 30_000, resetMs: 120_000 };
 
 /**
@@ -130,9 +134,7 @@ class Watch {
       }
       const ms = this.#backoff.next();
       const why =
-        outcome.kind === 'lost'
-          ? `The connection was lost (${[outcome.code, outcome.reason].join(' ').trim()})`
-          : errorText(outcome.errors[0]);
+        outcome.kind === 'lost' ? `The connection was lost (${closeText(outcome)})` : errorText(outcome.errors[0]);
       const from = this.#document.cursorVariable === null ? 'from the beginning' : 'from the last cursor';
       say(`${why}; subscribing again ${from} in ${(ms / 1000).toFixed(1)} s.`);
       await sleep(ms);
@@ -140,20 +142,11 @@ class Watch {
     return 0;
   }
 
-  async #attempt(signal: AbortSignal, say: (line: string) => unknown): Promise<Outcome> {
+  #attempt(signal: AbortSignal, say: (line: string) => unknown): Promise<Outcome> {
     const { output } = this.#streams;
     const { query, cursorVariable } = this.#document;
     const named = this.#operation === undefined ? {} : { operationName: this.#operation };
-    let resume = (): void => {};
-    const onDrain = (): void => resume();
-    output.on('drain', onDrain);
-    // The end of a subscription comes in a message too: data of null with errors.
-    const ended: WrittenError[] = [];
-    const take = ({ data, errors = [] }: SubscriptionMessage): boolean => {
-      if (data == null) {
-        ended.push(...errors);
-        return true;
-      }
+    const take: SubscriptionHandlers['take'] = (data, errors) => {
       this.#backoff.reset();
       for (const error of errors) say(errorText(error));
       let isRoom = true;
@@ -168,16 +161,8 @@ class Watch {
       if (this.#hasConnected) say('Connected again.');
       this.#hasConnected = true;
     };
-    const onResume = (of: () => void): void => {
-      resume = of;
-    };
     const request = { query, ...named, variables: this.#variables };
-    try {
-      const outcome = await runSubscription(this.#gateway, request, { take, connected, onResume }, signal);
-      return ended.length > 0 && outcome.kind !== 'stopped' ? { kind: 'failed', errors: ended } : outcome;
-    } finally {
-      output.off('drain', onDrain);
-    }
+    return runSubscription(this.#gateway, request, { take, connected }, output, signal);
   }
 
   /**
@@ -192,10 +177,8 @@ class Watch {
       if (outcome.errors.every(({ extensions }) => passing.has(extensions?.code ?? ''))) return null;
       return (await this.#mayLackKinds(outcome.errors)) ? null : outcome.errors;
     }
-    const { code, reason } = outcome;
-    if (code === forbidden) throw this.#gateway.needsToken(`it closed the WebSocket with ${code} ${reason}`.trim());
-    if (this.#hasConnected && !final.has(code)) return null;
-    const why = `${code} ${reason}`.trim();
+    if (this.#hasConnected && !final.has(outcome.code)) return null;
+    const why = closeText(outcome);
     throw new PortolanError(
       'UPSTREAM_UNAVAILABLE',
       this.#hasConnected

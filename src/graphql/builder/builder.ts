@@ -41,3 +41,6 @@ export interface StaticTypes {
 }
 
 export type Builder = InstanceType<typeof SchemaBuilder<StaticTypes>>;
+
+/** What makes the fields of an object type with this parent. */
+export type ObjectFields<T> = PothosSchemaTypes.ObjectFieldBuilder<Builder['$inferSchemaTypes'], T>;

@@ -42,19 +42,17 @@ const usage = {
 `,
 };
 
+/** Parts that only other parts use. */
+const shared = ['list-pages.js', 'shared-policies.js'];
+
 /** A module with `cacheConfig` for Apollo Client 4: `withPortolan(new InMemoryCache(cacheConfig))`. */
 export function apolloConfig(): string {
-  return printed('Apollo Client', usage.apollo, [
-    'list-pages.js',
-    'apollo-cache.js',
-    'fold-changes.js',
-    'resumable.js',
-  ]);
+  return printed('Apollo Client', usage.apollo, [...shared, 'apollo-cache.js', 'fold-changes.js', 'resumable.js']);
 }
 
 /** A module with `cacheConfig` for urql's graphcache: `cacheExchange(cacheConfig)`. */
 export function urqlConfig(): string {
-  return printed('urql', usage.urql, ['list-pages.js', 'urql-cache.js', 'fold-changes.js', 'resumable.js']);
+  return printed('urql', usage.urql, [...shared, 'urql-cache.js', 'fold-changes.js', 'resumable.js']);
 }
 
 const beside = `// These are the declarations of the module; save them beside it under the same name: portolan.js, portolan.d.ts.
@@ -77,10 +75,10 @@ ${how}`;
   return [head, ...parts.map(part)].join('\n');
 }
 
-/** The source of a part without imports and exports of other parts. list-pages.js loses its exports too, because only the other parts use them. */
+/** The source of a part without imports and exports of other parts. Shared parts lose their exports too. */
 function part(name: string): string {
   const source = readFileSync(new URL(name, folder), 'utf8')
     .replace(/^import .* from '\.\/.*;\n+|\nexport \* from '\.\/.*;\n/gm, '')
     .replaceAll("import('./list-pages.js').", '');
-  return name === 'list-pages.js' ? source.replace(/^export /gm, '') : source;
+  return shared.includes(name) ? source.replace(/^export /gm, '') : source;
 }

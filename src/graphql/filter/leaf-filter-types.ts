@@ -9,12 +9,11 @@ import {
   GraphQLString,
 } from 'graphql';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { textOperators } from '../../query/plan/filter.ts';
+import { rangeOperators, textOperators } from '../../query/plan/filter.ts';
 import { inputList, required } from '../types/type-wrappers.ts';
 
 export type InputFields = Record<string, GraphQLInputFieldConfig>;
 
-const ordered = ['lt', 'lte', 'gt', 'gte'] as const;
 export const exists = { type: GraphQLBoolean, description: 'Is it not null?' };
 const ignoreCase = {
   type: GraphQLBoolean,
@@ -42,7 +41,7 @@ function membership(scalar: GraphQLInputType): InputFields {
 function comparisons(scalar: GraphQLInputType): InputFields {
   return {
     ...membership(scalar),
-    ...Object.fromEntries(ordered.map((operator) => [operator, { type: scalar }])),
+    ...Object.fromEntries(rangeOperators.map((operator) => [operator, { type: scalar }])),
   };
 }
 
@@ -154,7 +153,7 @@ export function compareFilter(scalar: (name: string) => GraphQLInputType): Graph
     fields: {
       path: { type: required(path) },
       as: { type: scalar('ValueCast'), description: 'Compares both values as this type.' },
-      ...Object.fromEntries(['eq', 'ne', ...ordered].map((operator) => [operator, { type: path }])),
+      ...Object.fromEntries(['eq', 'ne', ...rangeOperators].map((operator) => [operator, { type: path }])),
       times: { type: GraphQLFloat, description: 'The factor of the second value: 0.8 compares with 80 % of it.' },
     },
   });

@@ -5,14 +5,14 @@ import {
   GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLNamedType,
-  type GraphQLResolveInfo,
   GraphQLString,
 } from 'graphql';
+import type { Operation } from '../../operation/operation.ts';
 import { applySet, type GivenSet } from '../../sets/apply-set.ts';
 import { deleteSet } from '../../sets/delete-set.ts';
 import { revertSet } from '../../sets/revert-set.ts';
-import type { Propagation } from '../../writes/request/write-intent.ts';
-import { type GivenOptions, type WriteOptions, writeOptions } from '../../writes/run/write-options.ts';
+import { type GivenOptions, writeOptions } from '../../writes/run/write-options.ts';
+import type { WriteReport } from '../../writes/session/session-report.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { inputList, nonNull, required } from '../types/type-wrappers.ts';
 import { followableField } from '../writes/write-field.ts';
@@ -27,25 +27,10 @@ interface SetArgument {
   readonly name: string;
 }
 
-interface ApplyArguments {
+/** What the mutations of sets are given. The other arguments are those of their functions. */
+interface SetArguments {
   readonly set: SetArgument;
-  readonly docs: readonly DocumentArgument[];
-  readonly prune: boolean;
-  readonly adopt: boolean;
-  readonly force: boolean;
-  readonly options?: GivenOptions;
-}
-
-interface DeleteArguments {
-  readonly set: SetArgument;
-  readonly propagation: Propagation;
-  readonly options?: GivenOptions;
-}
-
-interface RevertArguments {
-  readonly set: SetArgument;
-  readonly to: string;
-  readonly force: boolean;
+  readonly docs?: readonly DocumentArgument[];
   readonly options?: GivenOptions;
 }
 
@@ -82,15 +67,7 @@ export function setMutations(types: {
         force: flag(false, 'Takes fields from other managers.'),
         options: { type: input('WriteOptions') },
       },
-      ...followableField(
-        (given, operation, info) => {
-          const { set: named, docs, ...rest } = given as unknown as ApplyArguments;
-          const documents = documentsOf(docs);
-          const mutation = { ...rest, ...shared(rest, info), set: givenSet(named), documents };
-          return { options: mutation.options, carryOut: (follower) => applySet(operation, { ...mutation, follower }) };
-        },
-        { own: 200, repeats: ({ docs }) => objectsIn(docs) },
-      ),
+      ...setField(applySet, { own: 200, repeats: ({ docs }) => objectsIn(docs) }),
     },
     deleteSet: {
       type: nonNull(types.type('Write')),
@@ -104,14 +81,7 @@ export function setMutations(types: {
         },
         options: { type: input('WriteOptions') },
       },
-      ...followableField(
-        (given, operation, info) => {
-          const { set: named, ...rest } = given as unknown as DeleteArguments;
-          const mutation = { ...rest, ...shared(rest, info), set: givenSet(named) };
-          return { options: mutation.options, carryOut: (follower) => deleteSet(operation, { ...mutation, follower }) };
-        },
-        { own: 200, repeats: () => assumedMembers },
-      ),
+      ...setField(deleteSet, { own: 200, repeats: () => assumedMembers }),
     },
     revertSet: {
       type: nonNull(types.type('Write')),
@@ -123,26 +93,22 @@ export function setMutations(types: {
         force: flag(false, 'Takes fields from other managers.'),
         options: { type: input('WriteOptions') },
       },
-      ...followableField(
-        (given, operation, info) => {
-          const { set: named, ...rest } = given as unknown as RevertArguments;
-          const mutation = { ...rest, ...shared(rest, info), set: givenSet(named) };
-          return { options: mutation.options, carryOut: (follower) => revertSet(operation, { ...mutation, follower }) };
-        },
-        { own: 400, repeats: () => assumedMembers },
-      ),
+      ...setField(revertSet, { own: 400, repeats: () => assumedMembers }),
     },
   };
 }
 
-/** The parts of every mutation of a set. */
-function shared(
-  { options }: { readonly options?: GivenOptions },
-  { operation: { name } }: GraphQLResolveInfo,
-): { readonly operationName: string | null; readonly options: WriteOptions } {
-  return { operationName: name?.value ?? null, options: writeOptions(options) };
-}
-
-function givenSet({ cluster, namespace, name }: SetArgument): GivenSet {
-  return { cluster: cluster ?? null, namespace, name };
+/** The resolver of a mutation that `carryOut` does, and its cost. */
+function setField<T>(
+  carryOut: (operation: Operation, wanted: T) => Promise<WriteReport>,
+  cost: Parameters<typeof followableField>[1],
+) {
+  return followableField((given, operation, { operation: { name: document } }) => {
+    const { set: named, docs, options: asked, ...rest } = given as unknown as SetArguments;
+    const set: GivenSet = { cluster: named.cluster ?? null, namespace: named.namespace, name: named.name };
+    const documents = docs === undefined ? {} : { documents: documentsOf(docs) };
+    const options = writeOptions(asked);
+    const mutation = { ...rest, ...documents, set, operationName: document?.value ?? null, options };
+    return { options, carryOut: (follower) => carryOut(operation, { ...mutation, follower } as T) };
+  }, cost);
 }

@@ -1,4 +1,4 @@
-/** The rights of the caller: `viewer`, `viewerCan` and `whoCan`, and the scope of a list. */
+/** What the caller may see and do: `viewer`, `viewerCan` and `whoCan`, and the scope of a list. */
 import { type ResourceAttributes, resourceOf } from '../../access/policy-rule.ts';
 import type { GrantedSubject } from '../../access/rights.ts';
 import { PortolanError } from '../../base/errors.ts';
@@ -44,7 +44,23 @@ export function addVisibleScope(builder: Builder) {
 
 /** Adds the type Viewer and the roots `viewer` and `whoCan`. */
 export function addAccess(builder: Builder): void {
-  const requestArgs = builder.args((t) => ({
+  const args = requestArgs(builder);
+  const viewer = viewerType(builder, args);
+  builder.queryField('viewer', (t) =>
+    t.field({
+      type: viewer,
+      description: 'The caller.',
+      resolve: (_root, _args, { portolan }) => {
+        portolan.noteMore();
+        return portolan;
+      },
+    }),
+  );
+  addWhoCan(builder, args);
+}
+
+function requestArgs(builder: Builder) {
+  return builder.args((t) => ({
     verb: t.string({ required: true }),
     resource: t.string({ required: true, description: 'plural.group, such as deployments.apps.' }),
     subresource: t.string({ defaultValue: '' }),
@@ -52,23 +68,11 @@ export function addAccess(builder: Builder): void {
     name: t.string({ defaultValue: '', description: 'Empty for all objects.' }),
     cluster: t.string({ description: 'Needed where there are several.' }),
   }));
-  const namespace = builder.objectRef<VisibleNamespace>('ViewerNamespace').implement({
-    description: 'A namespace in which the caller may see objects.',
-    fields: (t) => ({
-      cluster: t.exposeString('cluster', { nullable: false }),
-      name: t.exposeString('name', { nullable: false, description: 'An asterisk stands for all namespaces.' }),
-      kinds: t.stringList({
-        nullable: { list: false, items: false },
-        description:
-          'Kinds of which something may be visible, as plural.group, sorted. Those of the asterisk are not repeated.',
-        args: { first: t.arg.int({ defaultValue: defaultKinds, description: 'At most this many.' }) },
-        extensions: facts({ cost: { own: ({ first }) => 1 + countOf(first, defaultKinds) } }),
-        resolve: ({ kinds }, { first }) => kinds.slice(0, Math.max(0, first ?? defaultKinds)),
-      }),
-      kindCount: t.int({ nullable: false, resolve: ({ kinds }) => kinds.length }),
-    }),
-  });
-  const viewer = builder.objectRef<Operation>('Viewer').implement({
+}
+
+function viewerType(builder: Builder, requestArgs: RequestArgsRef) {
+  const namespace = viewerNamespaceType(builder);
+  return builder.objectRef<Operation>('Viewer').implement({
     description: 'The caller, as the API server knows the user.',
     fields: (t) => ({
       name: t.string({
@@ -92,25 +96,7 @@ export function addAccess(builder: Builder): void {
           }),
         },
         extensions: facts({ cost: { own: 50, repeats: ({ first }) => countOf(first, defaultNamespaces) } }),
-        resolve: (operation, { cluster, first }) => {
-          const { generation } = operation;
-          const clusters = cluster == null ? [...generation.clusters] : [clusterOf(operation, cluster)];
-          const most = Math.min(Math.max(0, first ?? defaultNamespaces), mostNamespaces);
-          return operation.readCells(
-            async (cells) => {
-              return clusters
-                .toSorted()
-                .flatMap((of) =>
-                  operation.loader(`visible namespaces ${of}`, () =>
-                    visibleNamespaces(operation.viewIn(cells, of), generation.all, of),
-                  ),
-                )
-                .slice(0, most);
-            },
-            [],
-            clusters,
-          );
-        },
+        resolve: (operation, { cluster, first }) => namespacesOf(operation, cluster, first ?? defaultNamespaces),
       }),
       can: t.boolean({
         description: 'May the caller do this? Null where it is not known.',
@@ -121,17 +107,52 @@ export function addAccess(builder: Builder): void {
       }),
     }),
   });
-  builder.queryField('viewer', (t) =>
-    t.field({
-      type: viewer,
-      description: 'The caller.',
-      resolve: (_root, _args, { portolan }) => {
-        portolan.noteMore();
-        return portolan;
-      },
-    }),
-  );
+}
 
+function viewerNamespaceType(builder: Builder) {
+  return builder.objectRef<VisibleNamespace>('ViewerNamespace').implement({
+    description: 'A namespace in which the caller may see objects.',
+    fields: (t) => ({
+      cluster: t.exposeString('cluster', { nullable: false }),
+      name: t.exposeString('name', { nullable: false, description: 'An asterisk stands for all namespaces.' }),
+      kinds: t.stringList({
+        nullable: { list: false, items: false },
+        description:
+          'Kinds of which something may be visible, as plural.group, sorted. Those of the asterisk are not repeated.',
+        args: { first: t.arg.int({ defaultValue: defaultKinds, description: 'At most this many.' }) },
+        extensions: facts({ cost: { own: ({ first }) => 1 + countOf(first, defaultKinds) } }),
+        resolve: ({ kinds }, { first }) => kinds.slice(0, Math.max(0, first ?? defaultKinds)),
+      }),
+      kindCount: t.int({ nullable: false, resolve: ({ kinds }) => kinds.length }),
+    }),
+  });
+}
+
+/** The namespaces in which the caller may see objects, at most `first`. */
+function namespacesOf(
+  operation: Operation,
+  cluster: string | null | undefined,
+  first: number,
+): Promise<VisibleNamespace[]> {
+  const { generation } = operation;
+  const clusters = cluster == null ? [...generation.clusters] : [clusterOf(operation, cluster)];
+  const most = Math.min(Math.max(0, first), mostNamespaces);
+  return operation.readCells(
+    async (cells) =>
+      clusters
+        .toSorted()
+        .flatMap((of) =>
+          operation.loader(`visible namespaces ${of}`, () =>
+            visibleNamespaces(operation.viewIn(cells, of), generation.all, of),
+          ),
+        )
+        .slice(0, most),
+    [],
+    clusters,
+  );
+}
+
+function addWhoCan(builder: Builder, requestArgs: RequestArgsRef): void {
   const subject = builder.objectRef<GrantedSubject>('WhoCan').implement({
     description: 'A user, group or service account, with the binding that allows something.',
     fields: (t) => ({
@@ -158,22 +179,30 @@ export function addAccess(builder: Builder): void {
         'Who is allowed this by roles and bindings, for callers who may list them all. Other authorizers are not asked, and members of system:masters are not listed.',
       args: requestArgs,
       extensions: facts({ cost: { own: 500 } }),
-      resolve: (_root, args, { portolan }) => {
-        portolan.noteMore();
-        const of = clusterOf(portolan, args.cluster);
-        return portolan.at(of).read(async (_lease, view) => {
-          requireRoles(view, of);
-          const found = portolan.source.rights.whoCan(of, requestOf(args));
-          if (found !== null) return [...found];
-          throw new PortolanError(
-            'NOT_FOUND',
-            `The roles and bindings of ${of} are not known to this gateway; start it with --auth.`,
-          );
-        });
-      },
+      resolve: (_root, args, { portolan }) => grantedSubjects(portolan, args),
     }),
   );
 }
+
+/** @throws PortolanError NOT_FOUND if the roles are not known. */
+function grantedSubjects(
+  operation: Operation,
+  args: RequestArgs & { readonly cluster?: string | null | undefined },
+): Promise<GrantedSubject[]> {
+  operation.noteMore();
+  const of = clusterOf(operation, args.cluster);
+  return operation.at(of).read(async (_lease, view) => {
+    requireRoles(view, of);
+    const found = operation.source.rights.whoCan(of, requestOf(args));
+    if (found !== null) return [...found];
+    throw new PortolanError(
+      'NOT_FOUND',
+      `The roles and bindings of ${of} are not known to this gateway; start it with --auth.`,
+    );
+  });
+}
+
+type RequestArgsRef = ReturnType<typeof requestArgs>;
 
 /** A request as `can` and `whoCan` take it. */
 interface RequestArgs {

@@ -3,6 +3,7 @@
  */
 import { type GraphQLObjectType, type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import type { Operation } from '../../operation/operation.ts';
+import { rangeOperators } from '../../query/plan/filter.ts';
 import type { OverBudget } from '../../query/plan/scan-budget.ts';
 import {
   defaultGroups,
@@ -13,7 +14,8 @@ import {
 } from '../../reads/aggregates/aggregate-groups.ts';
 import type { Measure } from '../../reads/aggregates/aggregate-paths.ts';
 import type { AggregateSource, NumSource } from '../../reads/aggregates/aggregate-source.ts';
-import type { Builder } from '../builder/builder.ts';
+import type { Builder, ObjectFields } from '../builder/builder.ts';
+import type { OperationContext } from '../generation/generation.ts';
 import { countOf } from '../selection/cost.ts';
 import { facts } from '../selection/field-facts.ts';
 import { selectedMeasures } from '../selection/selected-measures.ts';
@@ -22,6 +24,8 @@ import { staticType } from '../types/collected-schema.ts';
 /** Costs in values: of counting all objects of a list, and of scanning all of them for a sum or an extreme. */
 export const countCost = 50;
 const scanCost = 100;
+
+type MeasureArgs = Parameters<AggregateSource['value']>[1];
 
 interface FacetValueSource {
   readonly value: unknown;
@@ -44,87 +48,14 @@ export const castOfEach = {
 };
 
 export function addAggregates(builder: Builder): void {
-  const num = builder.objectRef<NumSource>('ExactNumber').implement({
-    description: 'A number that was computed, exactly.',
-    fields: (t) => ({
-      number: t.exposeFloat('number', { description: 'The nearest double; null beyond its range.' }),
-      text: t.exposeString('text', {
-        nullable: false,
-        description: 'All digits, without an exponent. Durations are in seconds.',
-      }),
-    }),
-  });
-  const groupValue = builder.enumType('GroupValue', {
-    description: 'What groups are ordered by.',
-    values: groupValues,
-  });
-  const groupOrder = builder.inputType('GroupOrder', {
-    description:
-      'One term of an order of groups. Groups without the value stand last; ties are broken by the keys, ascending.',
-    fields: (t) => ({
-      by: t.field({ type: groupValue, required: true, defaultValue: 'COUNT' }),
-      path: t.field({
-        type: 'Path',
-        description: 'The values that are added up or compared; for KEY, which of the keys.',
-      }),
-      as: t.field(as),
-      direction: t.field({ type: 'OrderDirection' as never, defaultValue: 'DESC' as never }),
-    }),
-  });
-
-  const groupMeasure = builder.enumType('GroupMeasure', {
-    description: 'What a condition on groups compares.',
-    values: groupMeasures,
-  });
-  const groupCondition = builder.inputType('GroupCondition', {
-    description: 'A condition on groups. A group without the value satisfies only ne.',
-    fields: (t) => ({
-      value: t.field({ type: groupMeasure, required: true, defaultValue: 'COUNT' }),
-      path: t.field({ type: 'Path', description: 'The values that are added up or compared; not for COUNT.' }),
-      as: t.field(as),
-      ...Object.fromEntries(
-        ['eq', 'ne', 'lt', 'lte', 'gt', 'gte'].map((operator) => [operator, t.field({ type: 'JSON' })]),
-      ),
-    }),
-  });
-
+  const num = exactNumberType(builder);
+  const groupOrder = groupOrderInput(builder);
+  const groupCondition = groupConditionInput(builder);
   const groupAggregate = builder.objectRef<AggregateSource>('GroupAggregate');
-  type Fields = NonNullable<Parameters<typeof groupAggregate.implement>[0]['fields']>;
-  const measures = (t: Parameters<Fields>[0]) => {
-    const number = (measure: Measure, description: string) =>
-      t.field({
-        type: num,
-        description,
-        args: { path: t.arg({ type: 'Path', required: true }), as: t.arg(as) },
-        extensions: facts({ cost: { own: scanCost } }),
-        resolve: async (source, args, { portolan }, info) =>
-          withinBudget(portolan, (await source.value(measure, args)) as NumSource | OverBudget | null, info),
-      });
-    const end = (measure: Measure, description: string) =>
-      t.field({
-        type: 'JSON',
-        description,
-        args: { path: t.arg({ type: 'Path', required: true }), as: t.arg(as) },
-        extensions: facts({ cost: { own: scanCost } }),
-        resolve: async (source, args, { portolan }, info) =>
-          withinBudget(portolan, await source.value(measure, args), info),
-      });
-    return {
-      count: t.int({
-        description: 'Objects.',
-        extensions: facts({ cost: { own: countCost } }),
-        resolve: async (source, _args, { portolan }, info) => withinBudget(portolan, await source.count(), info),
-      }),
-      sum: number(
-        'sum',
-        'The exact sum of all values at the path; through lists, of every element. Null without values.',
-      ),
-      avg: number('avg', 'The mean of all values at the path, to 20 significant digits.'),
-      min: end('min', 'The smallest value at the path, in the canonical form of its type.'),
-      max: end('max', 'The greatest value at the path.'),
-    };
-  };
-  groupAggregate.implement({ description: 'Counts and sums of the objects of a group.', fields: measures });
+  groupAggregate.implement({
+    description: 'Counts and sums of the objects of a group.',
+    fields: (t) => measures(t, num),
+  });
 
   const group = builder.objectRef<GroupSource>('Group').implement({
     description: 'Objects that share these values.',
@@ -145,7 +76,7 @@ export function addAggregates(builder: Builder): void {
       'Counts and sums of all objects of a list, not of a page. A field that would look at more rows than ' +
       'are allowed is null, and `extensions.portolan.notAfforded` says so.',
     fields: (t) => ({
-      ...measures(t),
+      ...measures(t, num),
       groups: t.field({
         type: [group],
         nullable: { list: true, items: false },
@@ -171,6 +102,93 @@ export function addAggregates(builder: Builder): void {
     }),
   });
 
+  addFacets(builder);
+}
+
+function exactNumberType(builder: Builder) {
+  return builder.objectRef<NumSource>('ExactNumber').implement({
+    description: 'A number that was computed, exactly.',
+    fields: (t) => ({
+      number: t.exposeFloat('number', { description: 'The nearest double; null beyond its range.' }),
+      text: t.exposeString('text', {
+        nullable: false,
+        description: 'All digits, without an exponent. Durations are in seconds.',
+      }),
+    }),
+  });
+}
+
+type NumberRef = ReturnType<typeof exactNumberType>;
+
+/** The fields that count and measure objects. */
+function measures(t: ObjectFields<AggregateSource>, num: NumberRef) {
+  const of = (measure: Measure, description: string) => ({
+    description,
+    args: { path: t.arg({ type: 'Path', required: true }), as: t.arg(as) },
+    extensions: facts({ cost: { own: scanCost } }),
+    resolve: async (
+      source: AggregateSource,
+      args: MeasureArgs,
+      { portolan }: OperationContext,
+      info: GraphQLResolveInfo,
+    ) => withinBudget(portolan, (await source.value(measure, args)) as NumSource | OverBudget | null, info),
+  });
+  return {
+    count: t.int({
+      description: 'Objects.',
+      extensions: facts({ cost: { own: countCost } }),
+      resolve: async (source, _args, { portolan }, info) => withinBudget(portolan, await source.count(), info),
+    }),
+    sum: t.field({
+      type: num,
+      ...of('sum', 'The exact sum of all values at the path; through lists, of every element. Null without values.'),
+    }),
+    avg: t.field({ type: num, ...of('avg', 'The mean of all values at the path, to 20 significant digits.') }),
+    min: t.field({
+      type: 'JSON',
+      ...of('min', 'The smallest value at the path, in the canonical form of its type.'),
+    }),
+    max: t.field({ type: 'JSON', ...of('max', 'The greatest value at the path.') }),
+  };
+}
+
+function groupOrderInput(builder: Builder) {
+  const groupValue = builder.enumType('GroupValue', {
+    description: 'What groups are ordered by.',
+    values: groupValues,
+  });
+  return builder.inputType('GroupOrder', {
+    description:
+      'One term of an order of groups. Groups without the value stand last; ties are broken by the keys, ascending.',
+    fields: (t) => ({
+      by: t.field({ type: groupValue, required: true, defaultValue: 'COUNT' }),
+      path: t.field({
+        type: 'Path',
+        description: 'The values that are added up or compared; for KEY, which of the keys.',
+      }),
+      as: t.field(as),
+      direction: t.field({ type: 'OrderDirection' as never, defaultValue: 'DESC' as never }),
+    }),
+  });
+}
+
+function groupConditionInput(builder: Builder) {
+  const groupMeasure = builder.enumType('GroupMeasure', {
+    description: 'What a condition on groups compares.',
+    values: groupMeasures,
+  });
+  return builder.inputType('GroupCondition', {
+    description: 'A condition on groups. A group without the value satisfies only ne.',
+    fields: (t) => ({
+      value: t.field({ type: groupMeasure, required: true, defaultValue: 'COUNT' }),
+      path: t.field({ type: 'Path', description: 'The values that are added up or compared; not for COUNT.' }),
+      as: t.field(as),
+      ...Object.fromEntries(['eq', 'ne', ...rangeOperators].map((operator) => [operator, t.field({ type: 'JSON' })])),
+    }),
+  });
+}
+
+function addFacets(builder: Builder): void {
   const facetValue = builder.objectRef<FacetValueSource>('FacetValue').implement({
     description: 'A value, and how many objects have it.',
     fields: (t) => ({

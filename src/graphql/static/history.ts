@@ -16,7 +16,7 @@ import {
   loadHistory,
 } from '../../reads/history/recorded-changes.ts';
 import type { FieldManager } from '../../store/objects/field-managers.ts';
-import type { Builder } from '../builder/builder.ts';
+import type { Builder, ObjectFields } from '../builder/builder.ts';
 import { facts } from '../selection/field-facts.ts';
 import { costOfNodes, selectedNodes } from '../selection/list-selection.ts';
 
@@ -28,13 +28,7 @@ export function addHistory(builder: Builder): void {
   const history = builder.objectRef<HistorySource>('History').implement({
     description: 'The recorded changes of an object, newest first.',
     fields: (t) => ({
-      edges: t.field({ type: [edge], nullable: { list: false, items: false }, resolve: ({ edges }) => [...edges] }),
-      nodes: t.field({
-        type: [ChangeSource],
-        nullable: { list: false, items: false },
-        resolve: (page) => nodesOf(page),
-      }),
-      pageInfo: t.field({ type: 'PageInfo', nullable: false, resolve: ({ pageInfo }) => pageInfo }),
+      ...pageFields(t, edge),
       since: t.field({
         type: 'DateTime',
         description:
@@ -62,17 +56,15 @@ export function addHistory(builder: Builder): void {
         ),
     }),
   );
+  addChanges(builder, edge);
+}
+
+function addChanges(builder: Builder, edge: EdgeRef): void {
   const reach = historyReach(builder);
   const connection = builder.objectRef<ChangesSource>('RecordedChangeConnection').implement({
     description: 'Recorded changes of several kinds, newest first.',
     fields: (t) => ({
-      edges: t.field({ type: [edge], nullable: { list: false, items: false }, resolve: ({ edges }) => [...edges] }),
-      nodes: t.field({
-        type: [ChangeSource],
-        nullable: { list: false, items: false },
-        resolve: (page) => nodesOf(page),
-      }),
-      pageInfo: t.field({ type: 'PageInfo', nullable: false, resolve: ({ pageInfo }) => pageInfo }),
+      ...pageFields(t, edge),
       reaches: t.field({
         type: [reach],
         nullable: { list: false, items: false },
@@ -220,8 +212,19 @@ function historyReach(builder: Builder) {
   });
 }
 
-function nodesOf({ edges }: ChangePage): ChangeSource[] {
-  return edges.map(({ node }) => node);
+type EdgeRef = ReturnType<typeof changeEdge>;
+
+/** The fields of a page of changes. */
+function pageFields<T extends ChangePage>(t: ObjectFields<T>, edge: EdgeRef) {
+  return {
+    edges: t.field({ type: [edge], nullable: { list: false, items: false }, resolve: ({ edges }) => [...edges] }),
+    nodes: t.field({
+      type: [ChangeSource],
+      nullable: { list: false, items: false },
+      resolve: ({ edges }) => edges.map(({ node }) => node),
+    }),
+    pageInfo: t.field({ type: 'PageInfo', nullable: false, resolve: ({ pageInfo }) => pageInfo }),
+  };
 }
 
 function dateTime(at: number | null): string | null {

@@ -3,13 +3,12 @@
  */
 import { getNamedType } from 'graphql';
 import { PortolanError } from '../../base/errors.ts';
-import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { resolvePath } from '../../catalog/paths/resolve-path.ts';
 import { leafValueAt, valuesAt } from '../../catalog/paths/value-at.ts';
 import { servedUid, servedVersion } from '../../catalog/resources/synthetic-identity.ts';
 import type { ValueCast } from '../../catalog/tree/cast.ts';
 import type { FieldType, LeafType } from '../../catalog/tree/field-tree.ts';
-import { type HealthName, isDerived, parsePath } from '../../catalog/tree/path.ts';
+import { isDerived, parsePath } from '../../catalog/tree/path.ts';
 import {
   type DisplayedField,
   displayedInteger,
@@ -25,68 +24,20 @@ import { ObjectSource } from '../../reads/lists/object-source.ts';
 import { batchedObjects, nullIfForbidden } from '../../reads/lists/objects-by-identity.ts';
 import { leafIn, notCast, refuseHealth } from '../../reads/paths/kinds-path.ts';
 import { defaultOwners, loadOwned, loadOwners } from '../../reads/related/owner-relation.ts';
-import { loadRolledUpHealth, type RolledUpHealth, type RollUp } from '../../reads/related/rolled-up-health.ts';
-import { deepestOwned } from '../../store/types/owned-tree.ts';
 import type { Builder } from '../builder/builder.ts';
 import type { OperationContext } from '../generation/generation.ts';
 import { at, below, facts, type PlainField, wholeBody } from '../selection/field-facts.ts';
-import { fieldPlace, nodesKeyOf, projectionOfObject, selectedNodes } from '../selection/list-selection.ts';
+import { fieldPlace, projectionOfObject, selectedNodes } from '../selection/list-selection.ts';
 import { misfitErrors } from '../selection/misfit-errors.ts';
-import { projectionBelow, projectionIfSelected } from '../selection/projection-below.ts';
 import { viewerCan } from './access.ts';
+import { addHealth, type HealthStatusRef } from './object-health.ts';
 import { yamlOf } from './object-yaml.ts';
 import { type Cell, cellsOf } from './printer-cells.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-function healthStatusEnum(builder: Builder) {
-  const statuses: Record<HealthStatus, { description: string }> = {
-    Current: { description: 'The object is as its specification says.' },
-    InProgress: { description: 'A controller still works on the object.' },
-    Failed: { description: 'A controller failed, or gave up.' },
-    Suspended: { description: 'Somebody paused or stopped it on purpose.' },
-    Terminating: { description: 'The object is being deleted.' },
-    Unknown: { description: 'The status of the object cannot be read, or is a word that is not known.' },
-  };
-  return builder.enumType('HealthStatus', { description: 'The statuses of kstatus, and Suspended.', values: statuses });
-}
-
-function healthSourceEnum(builder: Builder) {
-  const sources: Record<RolledUpHealth['source'], { description: string }> = {
-    DELETION: { description: 'metadata.deletionTimestamp.' },
-    GENERATION: { description: 'status.observedGeneration, which is not metadata.generation.' },
-    RECONCILING: { description: 'The condition Reconciling or Stalled.' },
-    CONFIGURED: { description: 'A rule of --health-rules.' },
-    SHIPPED: { description: 'A rule for a well-known operator, which Portolan ships.' },
-    BUILT_IN: { description: 'The rule of kstatus for the kind.' },
-    READY: { description: 'The condition Ready.' },
-    CONVENTION: { description: 'The word in status.phase or status.state of a custom resource.' },
-    DEFAULT: { description: 'Nothing says that the object is not Current.' },
-    INVALID: { description: 'The status cannot be read.' },
-    REFERENCE: { description: 'An object that is named and does not exist. Only with `rollUp: RELATED`.' },
-  };
-  return builder.enumType('HealthSource', { description: 'What decided on the health of an object.', values: sources });
-}
-
-function rollUpEnum(builder: Builder) {
-  const values: Record<RollUp, { description: string }> = {
-    OWNED: { description: 'All that the object owns, over at most 8 owner references, as far as you may see it.' },
-    RELATED: {
-      description:
-        'Also what the object and the owned ones name. A named object that does not exist counts as Failed, with the reason Missing.',
-    },
-  };
-  return builder.enumType('RollUp', { description: 'What the health of an object includes.', values });
-}
-
-/** Values that a roll-up counts for before its objects are counted. */
-const rollUpCost = 10;
-
-export type HealthStatusRef = ReturnType<typeof healthStatusEnum>;
-
-/** Adds the interface and the types below it. Returns the enum of health statuses. */
-export function addKubernetesObject(builder: Builder): HealthStatusRef {
-  const ownerReference = builder.objectRef<Json>('OwnerReference').implement({
+function ownerReferenceType(builder: Builder) {
+  return builder.objectRef<Json>('OwnerReference').implement({
     description: 'A reference to the object that owns this one.',
     fields: (t) => ({
       apiVersion: t.string(member('apiVersion')),
@@ -100,7 +51,10 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
       }),
     }),
   });
+}
 
+function addObjectMeta(builder: Builder): void {
+  const ownerReference = ownerReferenceType(builder);
   builder.objectType('ObjectMeta', {
     description: 'Standard metadata of an object.',
     fields: (t) => {
@@ -151,8 +105,10 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
       };
     },
   });
+}
 
-  const column = builder.objectRef<Cell>('Column').implement({
+function columnType(builder: Builder) {
+  return builder.objectRef<Cell>('Column').implement({
     description: 'One cell of what `kubectl get` shows of an object.',
     fields: (t) => ({
       name: t.exposeString('name', { nullable: false }),
@@ -170,8 +126,10 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
       }),
     }),
   });
+}
 
-  const condition = builder.objectRef<Json>('Condition').implement({
+function conditionType(builder: Builder) {
+  return builder.objectRef<Json>('Condition').implement({
     description: 'One condition of a status.',
     fields: (t) => ({
       type: t.string(member('type')),
@@ -185,45 +143,11 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
       observedGeneration: t.field({ type: 'Int64', ...member('observedGeneration', leaf('Int64')) }),
     }),
   });
+}
 
-  const healthStatus = healthStatusEnum(builder);
-  const rollUp = rollUpEnum(builder);
-  builder.objectType('Health', {
-    description: 'The state of an object, by the rules of kstatus and by rules for custom resources.',
-    fields: (t) => ({
-      status: t.expose('status', { type: healthStatus, nullable: false, extensions: healthPart('status') }),
-      reason: t.exposeString('reason', {
-        description:
-          'Why the object is not Current, as one word: LessReady, ContainerCrashLooping, or the reason of a condition.',
-        extensions: healthPart('reason'),
-      }),
-      message: t.exposeString('message', {
-        description: 'What the object says beside the reason, for people. At most 1,024 characters.',
-        extensions: healthPart('message'),
-      }),
-      source: t.expose('source', {
-        type: healthSourceEnum(builder),
-        nullable: false,
-        description: 'What decided.',
-        extensions: healthPart('source'),
-      }),
-      culprit: t.field({
-        type: 'KubernetesObject',
-        description:
-          'With `rollUp`: the object whose health this is. Null if it is that of the object itself, or if a named object does not exist.',
-        resolve: (health) => health.culprit ?? null,
-      }),
-      chain: t.field({
-        type: ['KubernetesObject'],
-        description:
-          'With `rollUp`: the objects from this one, which is left out, to the culprit. Each is owned by the one before it; with RELATED, the last may be named by it. Null if the health is that of the object itself.',
-        nullable: { list: true, items: false },
-        extensions: facts({ cost: { repeats: () => deepestOwned + 1 } }),
-        resolve: (health) => (health.chain == null ? null : [...health.chain]),
-      }),
-    }),
-  });
-
+/** Adds the interface and the types below it. Returns the enum of health statuses. */
+export function addKubernetesObject(builder: Builder): HealthStatusRef {
+  addObjectMeta(builder);
   builder.interfaceType('KubernetesObject', {
     description: 'The fields that every object of every kind has.',
     resolveType: (source) => source.kind.names.type,
@@ -251,153 +175,149 @@ export function addKubernetesObject(builder: Builder): HealthStatusRef {
         extensions: facts({ need: below('metadata'), plain: { is: 'metadata' } }),
         resolve: (source) => source,
       }),
-      health: t.field({
-        type: 'Health',
-        nullable: false,
-        args: {
-          rollUp: t.arg({
-            type: rollUp,
-            description: 'The worst of the object and of these. Default: only the object.',
-          }),
-        },
-        extensions: facts({
-          plain: { is: 'health' },
-          cost: { own: (args) => (args['rollUp'] == null ? 1 : rollUpCost) },
-        }),
-        resolve: (source, args, { portolan }, info) => {
-          if (args.rollUp == null) return source.row.health;
-          const key = nodesKeyOf(info);
-          const selected = portolan.loader(`health ${key}`, () => ({
-            culprit: projectionBelow(info, ['culprit']),
-            chain: projectionIfSelected(info, ['chain']),
-            key,
-          }));
-          return loadRolledUpHealth(source, args.rollUp, selected);
-        },
-      }),
-      raw: t.field({
-        type: 'JSON',
-        description: 'The object as stored, without managedFields and withheld data.',
-        extensions: facts({ need: wholeBody, cost: { own: 50 } }),
-        resolve: (source) => source.whole(),
-      }),
-      yaml: t.string({
-        description: 'The object as YAML, as `raw` has it.',
-        extensions: facts({ need: wholeBody, cost: { own: 50 } }),
-        resolve: (source, _args, context) => yamlOf(source, context),
-      }),
-      columns: t.field({
-        type: [column],
-        description: 'The columns that `kubectl get` shows.',
-        nullable: { list: true, items: false },
-        extensions: facts({ need: wholeBody, cost: { own: 5 } }),
-        resolve: ({ kind, body }) => cellsOf(kind, body),
-      }),
-      condition: t.field({
-        type: condition,
-        description: 'The condition of this type in status.conditions.',
-        args: { type: t.arg.string({ required: true }) },
-        extensions: facts({ need: at('status', 'conditions'), plain: { is: 'condition' } }),
-        resolve: ({ body }, { type }, context) => {
-          const value = recordOf(body['status'])?.['conditions'] ?? [];
-          if (!Array.isArray(value))
-            return misfitErrors(context)({ value, type: listed({ kind: 'object', shape: '' }) }) as null;
-          return value.map(recordOf).find((each) => each?.['type'] === type) ?? null;
-        },
-      }),
-      value: t.field({
-        type: 'JSON',
-        description: 'The value at a path; a list if the path goes through lists.',
-        args: {
-          path: t.arg({ type: 'Path', required: true }),
-          as: t.arg({
-            type: 'ValueCast' as never,
-            description: 'Reads the value as this type.',
-          }),
-        },
-        extensions: facts({ need: wholeBody }),
-        resolve: ({ kind, row, body }, args) => {
-          const path = parsePath(args.path);
-          refuseHealth(path, args.path);
-          const [first] = path.steps;
-          const cast = (args.as as ValueCast | null | undefined) ?? undefined;
-          if (cast !== undefined && isDerived(path)) throw notCast(cast, args.path);
-          if (first?.kind === 'health') return row.health[first.name];
-          if (first?.kind === 'rollUp') {
-            throw new PortolanError(
-              'BAD_USER_INPUT',
-              `${JSON.stringify(args.path)} depends on other objects; ask for health(rollUp: OWNED).`,
-            );
-          }
-          const resolved = resolvePath(kind.tree, path, undefined, cast);
-          const leaf = resolved.type.kind === 'leaf' ? resolved.type.type : 'JSON';
-          if (cast !== undefined) leafIn(`as: ${cast}`, resolved);
-          const shown = (value: unknown): unknown =>
-            cast === undefined ? displayedInteger(leaf, value) : valueOfKey(leaf, orderKey(leaf, value));
-          return resolved.many ? valuesAt(body, path).map(shown) : (shown(leafValueAt(body, path, leaf)) ?? null);
-        },
-      }),
-      redacted: t.field({
-        type: ['Path'],
-        description: 'Paths whose values Portolan withholds and never stores.',
-        nullable: { list: true, items: false },
-        extensions: facts({ plain: { is: 'redacted' } }),
-        resolve: ({ kind }) => [...kind.redacted],
-      }),
-      viewerCan: t.boolean({
-        description: 'May the caller do this? Null if it is not known.',
-        args: {
-          verb: t.arg.string({ required: true, description: 'As in rules of roles: update, patch, delete, get.' }),
-          subresource: t.arg.string({ defaultValue: '', description: 'Such as scale or log.' }),
-        },
-        extensions: facts({ cost: { own: 5 } }),
-        resolve: (source, { verb, subresource }) => viewerCan(source, verb, subresource ?? ''),
-      }),
-      abstractObjects: t.field({
-        type: ['KubernetesObject'],
-        description: 'The objects of abstract kinds that are made from this one.',
-        nullable: { list: true, items: false },
-        extensions: facts({ cost: { own: 5 } }),
-        resolve: async ({ operation, kind, row }, _args, _context, info) => {
-          const projection = projectionOfObject(info, getNamedType(info.returnType));
-          const objects = batchedObjects(operation, fieldPlace(info), projection);
-          // Of the two parts of a member, a caller may see one at most.
-          const parts = operation.generation
-            .derived(kind, row)
-            .map((each) => objects.load(each).catch(nullIfForbidden));
-          return (await Promise.all(parts)).filter((each) => each instanceof ObjectSource);
-        },
-      }),
-      owners: t.field({
-        type: 'KubernetesObjectConnection',
-        description: 'The objects that metadata.ownerReferences names and that exist.',
-        args: {
-          first: t.arg.int({ defaultValue: defaultOwners, description: 'Objects on a page.' }),
-          after: t.arg.string({}),
-        },
-        extensions: facts({ cost: { repeats: 'page', pageSize: defaultOwners } }),
-        resolve: (source, { first, after }, { portolan }, info) =>
-          loadOwners(source, { first: first ?? defaultOwners, after: after ?? null }, selectedNodes(portolan, info)),
-      }),
-      owned: t.field({
-        type: 'KubernetesObjectConnection',
-        description: 'The objects whose metadata.ownerReferences name this one.',
-        args: {
-          kinds: t.arg.stringList({ description: 'Only these kinds; as in `objects(kinds:)`.' }),
-          first: t.arg.int({ defaultValue: defaultPageSize, description: 'Objects on a page.' }),
-          after: t.arg.string({}),
-        },
-        extensions: facts({ cost: { repeats: 'page' } }),
-        resolve: (source, { kinds, first, after }, { portolan }, info) =>
-          loadOwned(
-            source,
-            { kinds: kinds ?? null, first: first ?? null, after: after ?? null },
-            selectedNodes(portolan, info),
-          ),
-      }),
     }),
   });
+  const healthStatus = addHealth(builder);
+  addContent(builder);
+  addRelatives(builder);
   return healthStatus;
+}
+
+/** The fields with what the body has. */
+function addContent(builder: Builder): void {
+  const column = columnType(builder);
+  const condition = conditionType(builder);
+  builder.interfaceFields('KubernetesObject', (t) => ({
+    raw: t.field({
+      type: 'JSON',
+      description: 'The object as stored, without managedFields and withheld data.',
+      extensions: facts({ need: wholeBody, cost: { own: 50 } }),
+      resolve: (source) => source.whole(),
+    }),
+    yaml: t.string({
+      description: 'The object as YAML, as `raw` has it.',
+      extensions: facts({ need: wholeBody, cost: { own: 50 } }),
+      resolve: (source, _args, context) => yamlOf(source, context),
+    }),
+    columns: t.field({
+      type: [column],
+      description: 'The columns that `kubectl get` shows.',
+      nullable: { list: true, items: false },
+      extensions: facts({ need: wholeBody, cost: { own: 5 } }),
+      resolve: ({ kind, body }) => cellsOf(kind, body),
+    }),
+    condition: t.field({
+      type: condition,
+      description: 'The condition of this type in status.conditions.',
+      args: { type: t.arg.string({ required: true }) },
+      extensions: facts({ need: at('status', 'conditions'), plain: { is: 'condition' } }),
+      resolve: ({ body }, { type }, context) => conditionOf(body, type, context),
+    }),
+    value: t.field({
+      type: 'JSON',
+      description: 'The value at a path; a list if the path goes through lists.',
+      args: {
+        path: t.arg({ type: 'Path', required: true }),
+        as: t.arg({
+          type: 'ValueCast' as never,
+          description: 'Reads the value as this type.',
+        }),
+      },
+      extensions: facts({ need: wholeBody }),
+      resolve: (source, args) => valueAt(source, args.path, (args.as as ValueCast | null | undefined) ?? undefined),
+    }),
+    redacted: t.field({
+      type: ['Path'],
+      description: 'Paths whose values Portolan withholds and never stores.',
+      nullable: { list: true, items: false },
+      extensions: facts({ plain: { is: 'redacted' } }),
+      resolve: ({ kind }) => [...kind.redacted],
+    }),
+  }));
+}
+
+/** The condition of this type in the status of a body. */
+function conditionOf(body: Json, type: string, context: OperationContext): Json | null {
+  const value = recordOf(body['status'])?.['conditions'] ?? [];
+  if (!Array.isArray(value))
+    return misfitErrors(context)({ value, type: listed({ kind: 'object', shape: '' }) }) as null;
+  return value.map(recordOf).find((each) => each?.['type'] === type) ?? null;
+}
+
+/** @throws PortolanError BAD_USER_INPUT for a path or a cast that does not fit the kind. */
+function valueAt({ kind, row, body }: ObjectSource, text: string, cast: ValueCast | undefined): unknown {
+  const path = parsePath(text);
+  refuseHealth(path, text);
+  const [first] = path.steps;
+  if (cast !== undefined && isDerived(path)) throw notCast(cast, text);
+  if (first?.kind === 'health') return row.health[first.name];
+  if (first?.kind === 'rollUp') {
+    throw new PortolanError(
+      'BAD_USER_INPUT',
+      `${JSON.stringify(text)} depends on other objects; ask for health(rollUp: OWNED).`,
+    );
+  }
+  const resolved = resolvePath(kind.tree, path, undefined, cast);
+  const leaf = resolved.type.kind === 'leaf' ? resolved.type.type : 'JSON';
+  if (cast !== undefined) leafIn(`as: ${cast}`, resolved);
+  const shown = (value: unknown): unknown =>
+    cast === undefined ? displayedInteger(leaf, value) : valueOfKey(leaf, orderKey(leaf, value));
+  return resolved.many ? valuesAt(body, path).map(shown) : (shown(leafValueAt(body, path, leaf)) ?? null);
+}
+
+/** What the caller may do, and the fields with other objects. */
+function addRelatives(builder: Builder): void {
+  builder.interfaceFields('KubernetesObject', (t) => ({
+    viewerCan: t.boolean({
+      description: 'May the caller do this? Null if it is not known.',
+      args: {
+        verb: t.arg.string({ required: true, description: 'As in rules of roles: update, patch, delete, get.' }),
+        subresource: t.arg.string({ defaultValue: '', description: 'Such as scale or log.' }),
+      },
+      extensions: facts({ cost: { own: 5 } }),
+      resolve: (source, { verb, subresource }) => viewerCan(source, verb, subresource ?? ''),
+    }),
+    abstractObjects: t.field({
+      type: ['KubernetesObject'],
+      description: 'The objects of abstract kinds that are made from this one.',
+      nullable: { list: true, items: false },
+      extensions: facts({ cost: { own: 5 } }),
+      resolve: async ({ operation, kind, row }, _args, _context, info) => {
+        const projection = projectionOfObject(info, getNamedType(info.returnType));
+        const objects = batchedObjects(operation, fieldPlace(info), projection);
+        // Of the two parts of a member, a caller may see one at most.
+        const parts = operation.generation.derived(kind, row).map((each) => objects.load(each).catch(nullIfForbidden));
+        return (await Promise.all(parts)).filter((each) => each instanceof ObjectSource);
+      },
+    }),
+    owners: t.field({
+      type: 'KubernetesObjectConnection',
+      description: 'The objects that metadata.ownerReferences names and that exist.',
+      args: {
+        first: t.arg.int({ defaultValue: defaultOwners, description: 'Objects on a page.' }),
+        after: t.arg.string({}),
+      },
+      extensions: facts({ cost: { repeats: 'page', pageSize: defaultOwners } }),
+      resolve: (source, { first, after }, { portolan }, info) =>
+        loadOwners(source, { first: first ?? defaultOwners, after: after ?? null }, selectedNodes(portolan, info)),
+    }),
+    owned: t.field({
+      type: 'KubernetesObjectConnection',
+      description: 'The objects whose metadata.ownerReferences name this one.',
+      args: {
+        kinds: t.arg.stringList({ description: 'Only these kinds; as in `objects(kinds:)`.' }),
+        first: t.arg.int({ defaultValue: defaultPageSize, description: 'Objects on a page.' }),
+        after: t.arg.string({}),
+      },
+      extensions: facts({ cost: { repeats: 'page' } }),
+      resolve: (source, { kinds, first, after }, { portolan }, info) =>
+        loadOwned(
+          source,
+          { kinds: kinds ?? null, first: first ?? null, after: after ?? null },
+          selectedNodes(portolan, info),
+        ),
+    }),
+  }));
 }
 
 /** A member of the source, as its type displays it. @typeParam T what graphql-js reads of it; a misfit is an Error there */
@@ -427,10 +347,6 @@ function entry(map: Json, key: string, context: OperationContext): string | null
 
 function flag(name: string): ReturnType<typeof facts> {
   return facts({ need: at(name), plain: { is: 'flag', name } });
-}
-
-function healthPart(of: HealthName): ReturnType<typeof facts> {
-  return facts({ plain: { is: 'healthPart', of } });
 }
 
 function identity(of: Extract<PlainField, { is: 'identity' }>['of']): ReturnType<typeof facts> {

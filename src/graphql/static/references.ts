@@ -25,39 +25,8 @@ import { projectionBelow } from '../selection/projection-below.ts';
 
 /** Adds the fields `references`, `usedBy` and `memberOf` of every object, and the query `danglingReferences`. */
 export function addReferences(builder: Builder): void {
-  const descriptions: Record<ReferenceState, { description: string }> = {
-    THERE: { description: 'The object exists.' },
-    MISSING: { description: 'There is no such object.' },
-    UNKNOWN: { description: 'Its kind is not served, not synced, or not visible to you.' },
-  };
-  const state = builder.enumType('ReferenceState', {
-    description: 'Whether the object that a reference names exists.',
-    values: descriptions,
-  });
-  const reference = builder.objectRef<ReferenceSource>('Reference').implement({
-    description: 'A reference by name from one object to another.',
-    fields: (t) => ({
-      from: t.field({ type: 'KubernetesObject', nullable: false, resolve: ({ from }) => from }),
-      path: t.expose('path', {
-        type: 'Path',
-        nullable: false,
-        description: 'Where the name stands in the referring object.',
-      }),
-      group: t.exposeString('group', {
-        nullable: false,
-        description: 'The API group of the named object; empty for the core group.',
-      }),
-      kind: t.exposeString('kind', { nullable: false }),
-      namespace: t.exposeString('namespace', {}),
-      name: t.exposeString('name', { nullable: false }),
-      state: t.field({ type: state, nullable: false, resolve: (source) => source.state }),
-      object: t.field({
-        type: 'KubernetesObject',
-        description: 'The named object; null unless it is there.',
-        resolve: ({ object }) => object,
-      }),
-    }),
-  });
+  const state = referenceStateEnum(builder);
+  const reference = referenceType(builder, state);
   builder.interfaceField('KubernetesObject', 'references', (t) =>
     t.field({
       type: [reference],
@@ -102,6 +71,49 @@ export function addReferences(builder: Builder): void {
     }),
   );
   addGraph(builder);
+  addDangling(builder, reference);
+}
+
+function referenceStateEnum(builder: Builder) {
+  const descriptions: Record<ReferenceState, { description: string }> = {
+    THERE: { description: 'The object exists.' },
+    MISSING: { description: 'There is no such object.' },
+    UNKNOWN: { description: 'Its kind is not served, not synced, or not visible to you.' },
+  };
+  return builder.enumType('ReferenceState', {
+    description: 'Whether the object that a reference names exists.',
+    values: descriptions,
+  });
+}
+
+function referenceType(builder: Builder, state: ReturnType<typeof referenceStateEnum>) {
+  return builder.objectRef<ReferenceSource>('Reference').implement({
+    description: 'A reference by name from one object to another.',
+    fields: (t) => ({
+      from: t.field({ type: 'KubernetesObject', nullable: false, resolve: ({ from }) => from }),
+      path: t.expose('path', {
+        type: 'Path',
+        nullable: false,
+        description: 'Where the name stands in the referring object.',
+      }),
+      group: t.exposeString('group', {
+        nullable: false,
+        description: 'The API group of the named object; empty for the core group.',
+      }),
+      kind: t.exposeString('kind', { nullable: false }),
+      namespace: t.exposeString('namespace', {}),
+      name: t.exposeString('name', { nullable: false }),
+      state: t.field({ type: state, nullable: false, resolve: (source) => source.state }),
+      object: t.field({
+        type: 'KubernetesObject',
+        description: 'The named object; null unless it is there.',
+        resolve: ({ object }) => object,
+      }),
+    }),
+  });
+}
+
+function addDangling(builder: Builder, reference: ReturnType<typeof referenceType>): void {
   const edge = builder.objectRef<DanglingSource['edges'][number]>('ReferenceEdge').implement({
     description: 'One of the references of a list, with its cursor.',
     fields: (t) => ({

@@ -24,8 +24,9 @@ import type { PromotedSlot } from '../../store/types/kind-layout.ts';
 import type { CollectionProgress, IngestStatus, ResourceProgress } from '../../store/types/progress.ts';
 import type { Builder } from '../builder/builder.ts';
 import type { ResourceSource } from '../builder/resource-source.ts';
+import type { OperationContext } from '../generation/generation.ts';
 import { facts } from '../selection/field-facts.ts';
-import type { HealthStatusRef } from './kubernetes-object.ts';
+import type { HealthStatusRef } from './object-health.ts';
 import { countGroups, countsOf } from './resource-counts.ts';
 import { resourceRelationType } from './resource-relations.ts';
 import { visibleProgress } from './visible-progress.ts';
@@ -61,77 +62,7 @@ const reasons: Record<PromotionReason, { description: string }> = {
 };
 
 export function addResources(builder: Builder, healthStatus: HealthStatusRef): void {
-  const phase = builder.enumType('IngestPhase', {
-    description: 'The states of the ingest of a resource.',
-    values: phases,
-  });
-  const reason = builder.enumType('PromotionReason', {
-    description: 'The reasons why a path has an indexed column.',
-    values: reasons,
-  });
-  const field = builder.objectRef<PathEntry>('ResourceField').implement({
-    description: 'A place that a kind has, with the type of its value.',
-    fields: (t) => ({
-      path: t.field({ type: 'Path', nullable: false, resolve: (entry) => entry.path }),
-      type: t.exposeString('type', { nullable: false }),
-    }),
-  });
-  const promoted = builder.objectRef<PromotedSlot>('PromotedPath').implement({
-    description: 'A path that has an indexed column, so that filters and orders on it are fast.',
-    fields: (t) => ({
-      path: t.field({ type: 'Path', nullable: false, resolve: (slot) => slot.path }),
-      type: t.exposeString('type', { nullable: false }),
-      ready: t.exposeBoolean('ready', {
-        nullable: false,
-        description: 'False while the column is being filled from objects that were there before it.',
-      }),
-      reason: t.field({ type: reason, nullable: false, resolve: (slot) => slot.reason }),
-    }),
-  });
-  const countGroup = builder.enumType('ResourceCountGroup', {
-    description: 'How the objects of a resource are grouped.',
-    values: countGroups,
-  });
-  const count = builder.objectRef<ObjectCount>('ResourceCount').implement({
-    description: 'A number of objects of a resource.',
-    fields: (t) => ({
-      namespace: t.exposeString('namespace', {
-        description: 'Null for cluster-scoped objects, and where the objects are not grouped by namespace.',
-      }),
-      health: t.expose('health', {
-        type: healthStatus,
-        description: 'Null where the objects are not grouped by health.',
-      }),
-      objects: t.exposeInt('objects', { nullable: false }),
-    }),
-  });
-  const restart = builder.objectRef<Restart>('ResourceRestart').implement({
-    description: 'How often a list or watch had to begin again, and why.',
-    fields: (t) => ({
-      reason: t.exposeString('reason', { nullable: false }),
-      count: t.exposeInt('count', { nullable: false }),
-    }),
-  });
-  const dateTime = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
-  const collection = builder.objectRef<CollectionProgress>('ResourceCollection').implement({
-    description: 'One of the lists and watches by which a resource is ingested.',
-    fields: (t) => ({
-      namespace: t.string({
-        description: 'Null where one covers all of the resource.',
-        resolve: ({ handle }) => (handle.namespace === '' ? null : handle.namespace),
-      }),
-      synced: t.exposeBoolean('synced', { nullable: false }),
-      phase: t.field({ type: phase, nullable: false, resolve: ({ status }) => status.phase }),
-      objects: t.exposeInt('objects', { nullable: false }),
-      resourceVersion: t.string({ resolve: ({ lastResourceVersion }) => lastResourceVersion }),
-      lastEventAt: t.field({ type: 'DateTime', resolve: ({ status }) => dateTime(status.lastEventAt) }),
-      staleSince: t.field({ type: 'DateTime', resolve: ({ status }) => dateTime(status.staleSince) }),
-      error: t.string({ resolve: ({ status }) => status.error }),
-    }),
-  });
-  const relation = resourceRelationType(builder);
-  const described = async (source: ResourceSource) => (await source.described()).resource;
-
+  const phase = phaseEnum(builder);
   builder.objectType('Resource', {
     description: 'A resource of one cluster: its properties, its names in this schema, and the state of its ingest.',
     fields: (t) => ({
@@ -164,140 +95,11 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
         description: 'The root field of the subscription.',
         resolve: ({ kind }) => kind?.names.subscription ?? null,
       }),
-      synced: t.boolean({
-        nullable: false,
-        description: 'Has the resource been listed completely once, in every namespace that is ingested?',
-        resolve: ({ state }) => state.synced,
-      }),
-      phase: t.field({
-        type: phase,
-        nullable: false,
-        description: 'The state of ingest; of several collections, the worst.',
-        resolve: ({ state }) => state.status.phase,
-      }),
-      objects: t.int({ nullable: false, resolve: ({ state }) => state.objects }),
-      counts: t.field({
-        type: [count],
-        nullable: { list: false, items: false },
-        description:
-          'The numbers of objects that are not 0, by namespace and health. Empty before the resource is synced.',
-        extensions: facts({ cost: { own: 10 } }),
-        args: {
-          by: t.arg({
-            type: [countGroup],
-            required: { list: true, items: true },
-            defaultValue: [...countGroups],
-            description: 'An empty list counts all objects together.',
-          }),
-          namespaces: t.arg.stringList({ description: 'Counts only the objects in these namespaces.' }),
-        },
-        resolve: ({ operation, state }, { by, namespaces }) => countsOf(operation, state, by, namespaces ?? null),
-      }),
-      viewerCan: t.boolean({
-        description: 'May the caller do this with objects of the resource? Null where it is not known.',
-        args: {
-          verb: t.arg.string({
-            required: true,
-            description: 'As in rules of roles: create, list, watch, deletecollection.',
-          }),
-          subresource: t.arg.string({ defaultValue: '' }),
-          namespace: t.arg.string({ defaultValue: '', description: 'Empty for the whole cluster.' }),
-        },
-        extensions: facts({ cost: { own: 5 } }),
-        resolve: ({ state }, { verb, subresource, namespace }, { portolan }) =>
-          portolan.source.rights.allows(portolan.caller, state.cluster, {
-            verb,
-            ...resourceOf(state.key),
-            subresource: subresource ?? '',
-            namespace: namespace ?? '',
-            name: '',
-          }),
-      }),
-      relations: t.field({
-        type: [relation],
-        nullable: { list: false, items: false },
-        description: 'The relations that begin at its objects.',
-        extensions: facts({ cost: { own: 10 } }),
-        resolve: async (source) =>
-          ((await source.described()).relations ?? []).map((each) => ({ resource: source, relation: each })),
-      }),
-      resourceVersion: t.string({
-        description:
-          'The resourceVersion to which the stored objects correspond; null if there are several collections.',
-        resolve: ({ state }) => state.lastResourceVersion,
-      }),
-      lastEventAt: t.field({
-        type: 'DateTime',
-        description: 'When the last event of a watch was taken.',
-        resolve: ({ state }) => dateTime(state.status.lastEventAt),
-      }),
-      lastSignAt: t.field({
-        type: 'DateTime',
-        description:
-          'When the server last showed that there was nothing else: an event, a bookmark, a whole list, the opening of a watch.',
-        resolve: ({ state }) => dateTime(state.status.lastSignAt),
-      }),
-      staleSince: t.field({
-        type: 'DateTime',
-        description:
-          'Since when the objects here may lack what the server has; null while a watch is open and not silent, and before the first whole list.',
-        resolve: ({ state }) => dateTime(state.status.staleSince),
-      }),
-      collections: t.field({
-        type: [collection],
-        nullable: { list: false, items: false },
-        description:
-          'The lists and watches that ingest the resource: one, or one for each namespace that --namespaces names.',
-        resolve: ({ state }) => state.collections,
-      }),
-      error: t.string({ resolve: ({ state }) => state.status.error }),
-      restarts: t.field({
-        type: [restart],
-        nullable: { list: false, items: false },
-        resolve: ({ state }) => Object.entries(state.status.restarts).map(([reason, count]) => ({ reason, count })),
-      }),
-      fields: t.field({
-        type: [field],
-        nullable: { list: false, items: false },
-        description: 'Every leaf of the kind, for orders, columns and value(path:).',
-        resolve: async ({ kind, described }) => leavesOf(kind?.tree ?? (await described()).tree),
-      }),
-      jsonSchema: t.field({
-        type: 'JSON',
-        description:
-          'The JSON Schema (draft-07) of manifests of the kind, for editors: what the API server takes and refuses. It is read as the caller. Null for abstract kinds.',
-        extensions: facts({ cost: { own: 200 } }),
-        resolve: async (source, _args, { portolan }) =>
-          manifestSchemaOf(portolan, source.state.cluster, await described(source)),
-      }),
-      promoted: t.field({
-        type: [promoted],
-        nullable: { list: false, items: false },
-        description: 'Paths that are typed, indexed columns.',
-        resolve: ({ layout }) => [...(layout?.slots ?? [])],
-      }),
-      diagnostics: t.stringList({
-        nullable: { list: false, items: false },
-        description:
-          'Problems with the names, the schema and the configuration of this resource. The objects are served as far as possible.',
-        resolve: async (source, _args, { portolan }) => {
-          const { diagnostics, resource, tree } = await source.described();
-          const { catalog, diagnostics: unbuilt } = portolan.generation;
-          const { problems } = configuredPaths(portolan.source.diagnosis.promote, resource, tree);
-          const { key, cluster, collections } = source.state;
-          const own = catalog.diagnostics.filter(
-            (each) => each.resource === key && each.cluster === cluster && each.isDescribed !== true,
-          );
-          const found = [...diagnostics, ...own, ...unbuilt.filter((each) => each.resource === key)];
-          const messages = new Set(found.map(({ message }) => message));
-          // A caller who does not see all objects has no collections, and must not read the names of the others.
-          const isPartial = key === abstractKindObjectsKey && collections.length === 0;
-          return [...messages, ...problems].filter((each) => !isPartial || !each.startsWith(ofKindObjects));
-        },
-      }),
     }),
   });
-
+  addObjects(builder, phase, healthStatus);
+  addProgress(builder, phase);
+  addSchema(builder);
   builder.queryField('resources', (t) =>
     t.field({
       type: ['Resource'],
@@ -323,6 +125,239 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
       },
     }),
   );
+}
+
+function phaseEnum(builder: Builder) {
+  return builder.enumType('IngestPhase', { description: 'The states of the ingest of a resource.', values: phases });
+}
+
+type PhaseRef = ReturnType<typeof phaseEnum>;
+
+const described = async (source: ResourceSource) => (await source.described()).resource;
+
+const dateTime = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+/** The fields about the objects of a resource. */
+function addObjects(builder: Builder, phase: PhaseRef, healthStatus: HealthStatusRef): void {
+  const countGroup = builder.enumType('ResourceCountGroup', {
+    description: 'How the objects of a resource are grouped.',
+    values: countGroups,
+  });
+  const count = builder.objectRef<ObjectCount>('ResourceCount').implement({
+    description: 'A number of objects of a resource.',
+    fields: (t) => ({
+      namespace: t.exposeString('namespace', {
+        description: 'Null for cluster-scoped objects, and where the objects are not grouped by namespace.',
+      }),
+      health: t.expose('health', {
+        type: healthStatus,
+        description: 'Null where the objects are not grouped by health.',
+      }),
+      objects: t.exposeInt('objects', { nullable: false }),
+    }),
+  });
+  const relation = resourceRelationType(builder);
+  builder.objectFields('Resource', (t) => ({
+    synced: t.boolean({
+      nullable: false,
+      description: 'Has the resource been listed completely once, in every namespace that is ingested?',
+      resolve: ({ state }) => state.synced,
+    }),
+    phase: t.field({
+      type: phase,
+      nullable: false,
+      description: 'The state of ingest; of several collections, the worst.',
+      resolve: ({ state }) => state.status.phase,
+    }),
+    objects: t.int({ nullable: false, resolve: ({ state }) => state.objects }),
+    counts: t.field({
+      type: [count],
+      nullable: { list: false, items: false },
+      description:
+        'The numbers of objects that are not 0, by namespace and health. Empty before the resource is synced.',
+      extensions: facts({ cost: { own: 10 } }),
+      args: {
+        by: t.arg({
+          type: [countGroup],
+          required: { list: true, items: true },
+          defaultValue: [...countGroups],
+          description: 'An empty list counts all objects together.',
+        }),
+        namespaces: t.arg.stringList({ description: 'Counts only the objects in these namespaces.' }),
+      },
+      resolve: ({ operation, state }, { by, namespaces }) => countsOf(operation, state, by, namespaces ?? null),
+    }),
+    viewerCan: t.boolean({
+      description: 'May the caller do this with objects of the resource? Null where it is not known.',
+      args: {
+        verb: t.arg.string({
+          required: true,
+          description: 'As in rules of roles: create, list, watch, deletecollection.',
+        }),
+        subresource: t.arg.string({ defaultValue: '' }),
+        namespace: t.arg.string({ defaultValue: '', description: 'Empty for the whole cluster.' }),
+      },
+      extensions: facts({ cost: { own: 5 } }),
+      resolve: ({ state }, { verb, subresource, namespace }, { portolan }) =>
+        portolan.source.rights.allows(portolan.caller, state.cluster, {
+          verb,
+          ...resourceOf(state.key),
+          subresource: subresource ?? '',
+          namespace: namespace ?? '',
+          name: '',
+        }),
+    }),
+    relations: t.field({
+      type: [relation],
+      nullable: { list: false, items: false },
+      description: 'The relations that begin at its objects.',
+      extensions: facts({ cost: { own: 10 } }),
+      resolve: async (source) =>
+        ((await source.described()).relations ?? []).map((each) => ({ resource: source, relation: each })),
+    }),
+  }));
+}
+
+/** The fields about how far ingest is. */
+function addProgress(builder: Builder, phase: PhaseRef): void {
+  const collection = collectionType(builder, phase);
+  const restart = builder.objectRef<Restart>('ResourceRestart').implement({
+    description: 'How often a list or watch had to begin again, and why.',
+    fields: (t) => ({
+      reason: t.exposeString('reason', { nullable: false }),
+      count: t.exposeInt('count', { nullable: false }),
+    }),
+  });
+  builder.objectFields('Resource', (t) => ({
+    resourceVersion: t.string({
+      description: 'The resourceVersion to which the stored objects correspond; null if there are several collections.',
+      resolve: ({ state }) => state.lastResourceVersion,
+    }),
+    lastEventAt: t.field({
+      type: 'DateTime',
+      description: 'When the last event of a watch was taken.',
+      resolve: ({ state }) => dateTime(state.status.lastEventAt),
+    }),
+    lastSignAt: t.field({
+      type: 'DateTime',
+      description:
+        'When the server last showed that there was nothing else: an event, a bookmark, a whole list, the opening of a watch.',
+      resolve: ({ state }) => dateTime(state.status.lastSignAt),
+    }),
+    staleSince: t.field({
+      type: 'DateTime',
+      description:
+        'Since when the objects here may lack what the server has; null while a watch is open and not silent, and before the first whole list.',
+      resolve: ({ state }) => dateTime(state.status.staleSince),
+    }),
+    collections: t.field({
+      type: [collection],
+      nullable: { list: false, items: false },
+      description:
+        'The lists and watches that ingest the resource: one, or one for each namespace that --namespaces names.',
+      resolve: ({ state }) => state.collections,
+    }),
+    error: t.string({ resolve: ({ state }) => state.status.error }),
+    restarts: t.field({
+      type: [restart],
+      nullable: { list: false, items: false },
+      resolve: ({ state }) => Object.entries(state.status.restarts).map(([reason, count]) => ({ reason, count })),
+    }),
+  }));
+}
+
+function collectionType(builder: Builder, phase: PhaseRef) {
+  return builder.objectRef<CollectionProgress>('ResourceCollection').implement({
+    description: 'One of the lists and watches by which a resource is ingested.',
+    fields: (t) => ({
+      namespace: t.string({
+        description: 'Null where one covers all of the resource.',
+        resolve: ({ handle }) => (handle.namespace === '' ? null : handle.namespace),
+      }),
+      synced: t.exposeBoolean('synced', { nullable: false }),
+      phase: t.field({ type: phase, nullable: false, resolve: ({ status }) => status.phase }),
+      objects: t.exposeInt('objects', { nullable: false }),
+      resourceVersion: t.string({ resolve: ({ lastResourceVersion }) => lastResourceVersion }),
+      lastEventAt: t.field({ type: 'DateTime', resolve: ({ status }) => dateTime(status.lastEventAt) }),
+      staleSince: t.field({ type: 'DateTime', resolve: ({ status }) => dateTime(status.staleSince) }),
+      error: t.string({ resolve: ({ status }) => status.error }),
+    }),
+  });
+}
+
+/** The fields about the schema of a resource, and what is wrong with it. */
+function addSchema(builder: Builder): void {
+  const field = builder.objectRef<PathEntry>('ResourceField').implement({
+    description: 'A place that a kind has, with the type of its value.',
+    fields: (t) => ({
+      path: t.field({ type: 'Path', nullable: false, resolve: (entry) => entry.path }),
+      type: t.exposeString('type', { nullable: false }),
+    }),
+  });
+  const promoted = promotedPathType(builder);
+  builder.objectFields('Resource', (t) => ({
+    fields: t.field({
+      type: [field],
+      nullable: { list: false, items: false },
+      description: 'Every leaf of the kind, for orders, columns and value(path:).',
+      resolve: async ({ kind, described }) => leavesOf(kind?.tree ?? (await described()).tree),
+    }),
+    jsonSchema: t.field({
+      type: 'JSON',
+      description:
+        'The JSON Schema (draft-07) of manifests of the kind, for editors: what the API server takes and refuses. It is read as the caller. Null for abstract kinds.',
+      extensions: facts({ cost: { own: 200 } }),
+      resolve: async (source, _args, { portolan }) =>
+        manifestSchemaOf(portolan, source.state.cluster, await described(source)),
+    }),
+    promoted: t.field({
+      type: [promoted],
+      nullable: { list: false, items: false },
+      description: 'Paths that are typed, indexed columns.',
+      resolve: ({ layout }) => [...(layout?.slots ?? [])],
+    }),
+    diagnostics: t.stringList({
+      nullable: { list: false, items: false },
+      description:
+        'Problems with the names, the schema and the configuration of this resource. The objects are served as far as possible.',
+      resolve: (source, _args, { portolan }) => diagnosticsOf(source, portolan),
+    }),
+  }));
+}
+
+function promotedPathType(builder: Builder) {
+  const reason = builder.enumType('PromotionReason', {
+    description: 'The reasons why a path has an indexed column.',
+    values: reasons,
+  });
+  return builder.objectRef<PromotedSlot>('PromotedPath').implement({
+    description: 'A path that has an indexed column, so that filters and orders on it are fast.',
+    fields: (t) => ({
+      path: t.field({ type: 'Path', nullable: false, resolve: (slot) => slot.path }),
+      type: t.exposeString('type', { nullable: false }),
+      ready: t.exposeBoolean('ready', {
+        nullable: false,
+        description: 'False while the column is being filled from objects that were there before it.',
+      }),
+      reason: t.field({ type: reason, nullable: false, resolve: (slot) => slot.reason }),
+    }),
+  });
+}
+
+/** The messages about a resource that the caller may read. */
+async function diagnosticsOf(source: ResourceSource, operation: OperationContext['portolan']): Promise<string[]> {
+  const { diagnostics, resource, tree } = await source.described();
+  const { catalog, diagnostics: unbuilt } = operation.generation;
+  const { problems } = configuredPaths(operation.source.diagnosis.promote, resource, tree);
+  const { key, cluster, collections } = source.state;
+  const own = catalog.diagnostics.filter(
+    (each) => each.resource === key && each.cluster === cluster && each.isDescribed !== true,
+  );
+  const found = [...diagnostics, ...own, ...unbuilt.filter((each) => each.resource === key)];
+  const messages = new Set(found.map(({ message }) => message));
+  // A caller who does not see all objects has no collections, and must not read the names of the others.
+  const isPartial = key === abstractKindObjectsKey && collections.length === 0;
+  return [...messages, ...problems].filter((each) => !isPartial || !each.startsWith(ofKindObjects));
 }
 
 /** Arguments of `resources` and of its subscription. */

@@ -61,51 +61,8 @@ function writeItemType(builder: Builder) {
     description: 'What was done with an object, or would be by a plan.',
     values: results,
   });
-  const target = builder.objectRef<ReportedItem>('WriteTarget').implement({
-    description: 'The object that is written.',
-    fields: (t) => ({
-      id: t.id({
-        description: 'Null while the API server has not made the name.',
-        resolve: ({ identity }) => (identity === null ? null : encodeObjectId(identity)),
-      }),
-      cluster: t.string({ nullable: false, resolve: ({ intent }) => intent.target.cluster }),
-      apiVersion: t.string({ nullable: false, resolve: ({ intent }) => apiVersionOf(intent.target.resource) }),
-      kind: t.string({ nullable: false, resolve: ({ intent }) => intent.target.resource.kind }),
-      resource: t.string({
-        description: 'plural.group; null if the cluster serves no such kind.',
-        resolve: ({ intent }) => (intent.target.resource.plural === '' ? null : resourceKey(intent.target.resource)),
-      }),
-      namespace: t.string({ resolve: ({ intent }) => intent.target.namespace }),
-      name: t.string({ resolve: ({ intent, identity }) => identity?.name ?? intent.target.name }),
-      place: t.string({ description: 'Where `docs` has it.', resolve: ({ intent }) => intent.target.place }),
-    }),
-  });
-  const change = builder.objectRef<ItemChange>('FieldChange').implement({
-    description: 'A field that differs.',
-    fields: (t) => ({
-      path: t.field({ type: 'Path', nullable: false, resolve: ({ change }) => pathOfChange(change.steps) }),
-      before: t.field({
-        type: 'JSON',
-        description: 'Null if there is no value.',
-        resolve: ({ change }) => shownValue(change.before),
-      }),
-      after: t.field({
-        type: 'JSON',
-        description: 'Null if there will be no value.',
-        resolve: ({ change }) => shownValue(change.after),
-      }),
-      isWithheld: t.boolean({
-        nullable: false,
-        description: 'Is something of both values not shown, because the path is redacted?',
-        resolve: ({ change: { before, after } }) => isWithheld(before) || isWithheld(after),
-      }),
-      managers: t.stringList({
-        nullable: { list: false, items: false },
-        description: 'The managers that own the field now, by metadata.managedFields.',
-        resolve: ({ item: { live }, change }) => [...ownersOf(live, change.steps)],
-      }),
-    }),
-  });
+  const target = writeTargetType(builder);
+  const change = fieldChangeType(builder);
   const error = writeErrorTypes(builder);
   return builder.objectRef<ReportedItem>('WriteItem').implement({
     description: 'The outcome for one object.',
@@ -154,6 +111,57 @@ function writeItemType(builder: Builder) {
       seen: t.exposeBoolean('seen', {
         nullable: false,
         description: 'Do the tables show the write? False also for a kind that is not ingested, and for plans.',
+      }),
+    }),
+  });
+}
+
+function writeTargetType(builder: Builder) {
+  return builder.objectRef<ReportedItem>('WriteTarget').implement({
+    description: 'The object that is written.',
+    fields: (t) => ({
+      id: t.id({
+        description: 'Null while the API server has not made the name.',
+        resolve: ({ identity }) => (identity === null ? null : encodeObjectId(identity)),
+      }),
+      cluster: t.string({ nullable: false, resolve: ({ intent }) => intent.target.cluster }),
+      apiVersion: t.string({ nullable: false, resolve: ({ intent }) => apiVersionOf(intent.target.resource) }),
+      kind: t.string({ nullable: false, resolve: ({ intent }) => intent.target.resource.kind }),
+      resource: t.string({
+        description: 'plural.group; null if the cluster serves no such kind.',
+        resolve: ({ intent }) => (intent.target.resource.plural === '' ? null : resourceKey(intent.target.resource)),
+      }),
+      namespace: t.string({ resolve: ({ intent }) => intent.target.namespace }),
+      name: t.string({ resolve: ({ intent, identity }) => identity?.name ?? intent.target.name }),
+      place: t.string({ description: 'Where `docs` has it.', resolve: ({ intent }) => intent.target.place }),
+    }),
+  });
+}
+
+function fieldChangeType(builder: Builder) {
+  return builder.objectRef<ItemChange>('FieldChange').implement({
+    description: 'A field that differs.',
+    fields: (t) => ({
+      path: t.field({ type: 'Path', nullable: false, resolve: ({ change }) => pathOfChange(change.steps) }),
+      before: t.field({
+        type: 'JSON',
+        description: 'Null if there is no value.',
+        resolve: ({ change }) => shownValue(change.before),
+      }),
+      after: t.field({
+        type: 'JSON',
+        description: 'Null if there will be no value.',
+        resolve: ({ change }) => shownValue(change.after),
+      }),
+      isWithheld: t.boolean({
+        nullable: false,
+        description: 'Is something of both values not shown, because the path is redacted?',
+        resolve: ({ change: { before, after } }) => isWithheld(before) || isWithheld(after),
+      }),
+      managers: t.stringList({
+        nullable: { list: false, items: false },
+        description: 'The managers that own the field now, by metadata.managedFields.',
+        resolve: ({ item: { live }, change }) => [...ownersOf(live, change.steps)],
       }),
     }),
   });

@@ -305,7 +305,7 @@ function sameCaller(a: Credentials, b: Credentials): boolean {
 }
 
 /** Ends a body that is not read. Its errors are ignored, because the connection is then reused or discarded. */
-function discard(body: Readable): void {
+export function discard(body: Readable): void {
   body.on('error', () => {});
   body.destroy();
 }

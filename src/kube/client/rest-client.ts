@@ -10,7 +10,7 @@
 import type { Readable } from 'node:stream';
 import { PortolanError } from '../../base/errors.ts';
 import { ApiError, apiErrorFromAnswer, apiErrorFromNetwork, apiErrorFromNonsense } from '../http/api-error.ts';
-import type { Connection, ConnectionAnswer, HttpMethod, RequestSender } from './connection.ts';
+import { type Connection, type ConnectionAnswer, discard, type HttpMethod, type RequestSender } from './connection.ts';
 
 /** Query parameters. A list repeats the parameter; undefined omits it. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
@@ -215,11 +215,6 @@ function unexpected(answer: ConnectionAnswer, accept: string): string | undefine
   const type = String(answer.headers['content-type'] ?? '').toLowerCase();
   if (type.startsWith('text/html') && !accept.includes('text/html')) return 'an HTML page';
   return undefined;
-}
-
-function discard(body: Readable): void {
-  body.on('error', () => {});
-  body.destroy();
 }
 
 function jsonBody(body: unknown): { text: string; contentType: string } {

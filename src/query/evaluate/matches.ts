@@ -13,7 +13,14 @@ import { compareValues } from '../../catalog/values/compare-values.ts';
 import { meetsRequirement } from '../../catalog/values/label-requirement.ts';
 import { patternMatches } from '../../catalog/values/pattern.ts';
 import { compareKeys, foldCase, hasTextKey, type OrderKey, orderKey, scalarText } from '../../catalog/values/values.ts';
-import type { CompareOperator, Filter, Identity, LabelRequirement, LeafPath } from '../plan/filter.ts';
+import {
+  type CompareOperator,
+  type Filter,
+  type Identity,
+  isRangeOperator,
+  type LabelRequirement,
+  type LeafPath,
+} from '../plan/filter.ts';
 import type { Hop } from '../plan/hop.ts';
 import { encodeObjectId } from '../plan/object-id.ts';
 
@@ -158,8 +165,7 @@ function test(operator: Exclude<CompareOperator, 'matches'>, type: LeafType, lef
 
 /** Does `ignoreCase` apply? It applies to equality and text operators, on leaf types whose key holds the text itself. */
 export function foldable(type: LeafType, operator: CompareOperator): boolean {
-  const ranges = operator === 'lt' || operator === 'lte' || operator === 'gt' || operator === 'gte';
-  return !ranges && hasTextKey(type);
+  return !isRangeOperator(operator) && hasTextKey(type);
 }
 
 const labelsPath = {

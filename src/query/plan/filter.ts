@@ -19,7 +19,14 @@ import { anyKind, type Hop, type HopEnd } from './hop.ts';
 export const textOperators = ['startsWith', 'endsWith', 'contains', 'matches'] as const;
 type TextOperator = (typeof textOperators)[number];
 
-export type CompareOperator = 'eq' | 'in' | 'lt' | 'lte' | 'gt' | 'gte' | TextOperator;
+/** Operators on the order of values. */
+export const rangeOperators = ['lt', 'lte', 'gt', 'gte'] as const;
+
+export type CompareOperator = 'eq' | 'in' | (typeof rangeOperators)[number] | TextOperator;
+
+export function isRangeOperator(operator: string): boolean {
+  return (rangeOperators as readonly string[]).includes(operator);
+}
 
 export function isTextOperator(operator: string): operator is TextOperator {
   return (textOperators as readonly string[]).includes(operator);
@@ -216,4 +223,9 @@ function isAboutRollUp(filter: Filter): boolean {
 /** Does one object alone not tell whether it matches? */
 export function readsRelated(filter: Filter): boolean {
   return hopsIn(filter).length > 0 || dependsOnAnyKind(filter);
+}
+
+/** The names of namespaces that a filter can mean: objects without a namespace have the empty one in the store. */
+export function withNamespace(names: readonly string[]): readonly string[] {
+  return names.filter((name) => name !== '');
 }

@@ -25,7 +25,7 @@ export interface OrderTerm {
   readonly ignoreCase?: true;
   /** `type` is that of a cast. */
   readonly cast?: ValueCast;
-  /** Order by how well the name matches these search terms (searchRank), and ignore `path`. Only with the type Int. */
+  /** Order by how well the name matches these search terms (src/query/sql/search.ts), and ignore `path`. Only with the type Int. */
   readonly rank?: readonly string[];
 }
 

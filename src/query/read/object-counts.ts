@@ -3,6 +3,7 @@ import { noRows } from '../../access/scope.ts';
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { all, type Fragment, isIn, join, raw, sql } from '../../store/types/sql.ts';
+import { withNamespace } from '../plan/filter.ts';
 import { countsIn, placesSql } from '../sql/counts.ts';
 import type { KindView, View } from '../sql/view.ts';
 
@@ -88,8 +89,5 @@ function idsOf(kinds: readonly KindView[]): readonly bigint[] {
 
 function within(column: Fragment, namespaces: readonly string[] | null): Fragment {
   if (namespaces === null) return raw('1');
-  return isIn(
-    column,
-    namespaces.filter((name) => name !== ''),
-  );
+  return isIn(column, withNamespace(namespaces));
 }

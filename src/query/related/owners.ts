@@ -22,7 +22,7 @@ import { countsOfAny } from '../sql/counts.ts';
 import { objectColumns, projectionSql } from '../sql/projection.ts';
 import { tickAt } from '../sql/tick.ts';
 import type { View } from '../sql/view.ts';
-import { pageOfWhole } from './whole-list.ts';
+import type { WholeList, WholeOrder } from './whole-list.ts';
 
 /** An owner as in the owner references of its objects. */
 export interface OwnerReference {
@@ -39,9 +39,6 @@ export interface OwnedOptions {
   readonly after: string | null;
 }
 
-/** One owner's page. */
-type OwnedPage = ListResult;
-
 const tick = tickAt('o.id', 256);
 
 /**
@@ -54,7 +51,7 @@ export async function ownedBy(
   owners: readonly OwnerReference[],
   { keys, limit, after }: OwnedOptions,
   projection: Projection,
-): Promise<OwnedPage[]> {
+): Promise<ListResult[]> {
   const fingerprint = digest({ owned: keys === null ? null : [...keys].sort() });
   const conditions = [tick, countsOfAny(view), ofKinds(view, keys)];
   if (after !== null) {
@@ -69,16 +66,12 @@ export async function ownedBy(
     conditions.push(sql`(k.grp, k.plural, o.namespace, o.name) > ((SELECT grp FROM kind WHERE id = ${BigInt(kind.kindId)}),
       (SELECT plural FROM kind WHERE id = ${BigInt(kind.kindId)}), ${identity.namespace ?? ''}, ${identity.name})`);
   }
-  const related = sql`SELECT j.key AS place, o.id AS id, k.key AS kind_key,
-      row_number() OVER (PARTITION BY j.key ORDER BY k.grp, k.plural, o.namespace, o.name) AS nth
-    FROM ${ownedFrom(owners)} CROSS JOIN kind AS k ON k.id = o.kind WHERE ${all(conditions)}`;
-  return pages(
-    await lease.all(objectsOf(related, projection, limit + 1)),
-    owners.length,
-    limit,
-    fingerprint,
-    after !== null,
-  );
+  const rows = await lease.all(objectsOf(withKind(ownedFrom(owners)), all(conditions), projection, limit + 1));
+  return pages(rows, owners.length, fingerprint).map((found) => ({
+    rows: found.slice(0, limit),
+    hasNextPage: found.length > limit,
+    hasPreviousPage: after !== null,
+  }));
 }
 
 /** The number of objects that each of `owners` owns, at most `limit` each. */
@@ -104,12 +97,7 @@ export async function ownedObjects(
   owners: readonly OwnerReference[],
   keys: readonly string[] | null,
 ): Promise<readonly RelatedObjects[]> {
-  const rows = await lease.all(
-    sql`SELECT k.key, count(*), json_group_array(json_array(j.key, o.id) ORDER BY j.key, o.namespace, o.name)
-      FROM ${ownedFrom(owners)} CROSS JOIN kind AS k ON k.id = o.kind
-      WHERE ${all([tick, countsOfAny(view), ofKinds(view, keys)])} GROUP BY k.key`,
-  );
-  return rows.map(relatedObjects);
+  return idsByKind(lease, withKind(ownedFrom(owners)), all([tick, countsOfAny(view), ofKinds(view, keys)]));
 }
 
 /** The ids of the owners of each of `objectIds`, for each kind in the order of the identity. Reads no bodies. */
@@ -119,15 +107,15 @@ export async function ownerObjects(
   objectIds: readonly number[],
 ): Promise<readonly RelatedObjects[]> {
   view.dependOnAnyKind();
-  const rows = await lease.all(
-    sql`SELECT k.key, count(*), json_group_array(json_array(j.key, o.id) ORDER BY j.key, o.namespace, o.name)
-      FROM ${ownersFrom(objectIds)} WHERE ${countsOfAny(view)} GROUP BY k.key`,
-  );
-  return rows.map(relatedObjects);
+  return idsByKind(lease, ownersFrom(objectIds), countsOfAny(view));
 }
 
-function relatedObjects([key, count, pairs]: Row): RelatedObjects {
-  return { key: String(key), count: Number(count), pairs: String(pairs) };
+async function idsByKind(lease: Lease, from: Fragment, where: Fragment): Promise<readonly RelatedObjects[]> {
+  const rows = await lease.all(
+    sql`SELECT k.key, count(*), json_group_array(json_array(j.key, o.id) ORDER BY j.key, o.namespace, o.name)
+      FROM ${from} WHERE ${where} GROUP BY k.key`,
+  );
+  return rows.map(([key, count, pairs]) => ({ key: String(key), count: Number(count), pairs: String(pairs) }));
 }
 
 /** The owners of each of `objectIds`, in the order of `objectIds`. Owners that are not in the store are left out. */
@@ -136,21 +124,23 @@ export async function ownersOf(
   view: View,
   objectIds: readonly number[],
   projection: Projection,
-): Promise<OwnedPage[]> {
+): Promise<WholeList[]> {
   view.dependOnAnyKind();
-  const related = sql`SELECT j.key AS place, o.id AS id, k.key AS kind_key,
-      row_number() OVER (PARTITION BY j.key ORDER BY k.grp, k.plural, o.namespace, o.name) AS nth
-    FROM ${ownersFrom(objectIds)} WHERE ${countsOfAny(view)}`;
-  const rows = await lease.all(objectsOf(related, projection, null));
-  return pages(rows, objectIds.length, Number.POSITIVE_INFINITY, ownersFingerprint, false);
+  const rows = await lease.all(objectsOf(ownersFrom(objectIds), countsOfAny(view), projection, null));
+  return pages(rows, objectIds.length, ownersOrder.fingerprint).map((found) => ({
+    rows: found,
+    keys: [],
+    hasNextPage: false,
+    hasPreviousPage: false,
+  }));
 }
 
-/** A page of the owners of one object. @throws PortolanError BAD_USER_INPUT for a cursor that is malformed or of another list. */
-export function pageOfOwners(all: OwnedPage, limit: number, after: string | null): OwnedPage {
-  return pageOfWhole({ ...all, keys: [] }, { orderBy: [], fingerprint: ownersFingerprint }, limit, after);
-}
+/** The list of the owners of an object. */
+export const ownersOrder: WholeOrder = { orderBy: [], fingerprint: digest({ owners: true }) };
 
-const ownersFingerprint = digest({ owners: true });
+function withKind(from: Fragment): Fragment {
+  return sql`${from} CROSS JOIN kind AS k ON k.id = o.kind`;
+}
 
 function ownedFrom(owners: readonly OwnerReference[]): Fragment {
   const list = JSON.stringify(owners.map(({ cluster, uid }) => [cluster, uid]));
@@ -159,10 +149,10 @@ function ownedFrom(owners: readonly OwnerReference[]): Fragment {
 }
 
 function ownersFrom(objectIds: readonly number[]): Fragment {
-  return sql`json_each(${JSON.stringify(objectIds)}) AS j CROSS JOIN object AS owned ON owned.id = j.value
+  return withKind(sql`json_each(${JSON.stringify(objectIds)}) AS j CROSS JOIN object AS owned ON owned.id = j.value
     CROSS JOIN edge AS e ON e.id = owned.id
     CROSS JOIN object_by_uid AS u ON u.uid = e.owner_uid
-    CROSS JOIN object AS o ON o.id = u.id AND +o.cluster = owned.cluster CROSS JOIN kind AS k ON k.id = o.kind`;
+    CROSS JOIN object AS o ON o.id = u.id AND +o.cluster = owned.cluster`);
 }
 
 function ofKinds(view: View, keys: readonly string[] | null): Fragment {
@@ -175,8 +165,11 @@ function ofKinds(view: View, keys: readonly string[] | null): Fragment {
 }
 
 /** Reads the first `limit` objects of each place, with their projected bodies. */
-function objectsOf(related: Fragment, projection: Projection, limit: number | null): Fragment {
+function objectsOf(from: Fragment, where: Fragment, projection: Projection, limit: number | null): Fragment {
   const body = projectionSql(projection);
+  const related = sql`SELECT j.key AS place, o.id AS id, k.key AS kind_key,
+      row_number() OVER (PARTITION BY j.key ORDER BY k.grp, k.plural, o.namespace, o.name) AS nth
+    FROM ${from} WHERE ${where}`;
   return sql`SELECT f.place, f.kind_key, o.id, ${raw(objectColumns)}, ${body ?? raw(`'{}'`)}
     FROM (${related}) AS f CROSS JOIN object AS o ON o.id = f.id${raw(
       body === null ? '' : ' CROSS JOIN body AS b ON b.id = f.id',
@@ -184,14 +177,10 @@ function objectsOf(related: Fragment, projection: Projection, limit: number | nu
     ${limit === null ? raw('') : sql`WHERE f.nth <= ${BigInt(limit)}`} ORDER BY f.place, f.nth`;
 }
 
-function pages(rows: readonly Row[], count: number, limit: number, fingerprint: string, after: boolean): OwnedPage[] {
+function pages(rows: readonly Row[], count: number, fingerprint: string): ListRow[][] {
   const found = Array.from({ length: count }, (): ListRow[] => []);
   for (const [place, key, ...row] of rows) {
     found[Number(place)]?.push(listRow(objectRow(String(key), row), [], fingerprint));
   }
-  return found.map((all) => ({
-    rows: all.slice(0, limit),
-    hasNextPage: all.length > limit,
-    hasPreviousPage: after,
-  }));
+  return found;
 }

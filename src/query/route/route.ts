@@ -17,7 +17,7 @@
  */
 
 import type { Lease } from '../../store/types/lease.ts';
-import { clustersIn, conjuncts, type Filter } from '../plan/filter.ts';
+import { clustersIn, conjuncts, type Filter, withNamespace } from '../plan/filter.ts';
 import { isOfStoredKey, type OrderTerm } from '../plan/plan.ts';
 import {
   accessPaths,
@@ -128,6 +128,6 @@ function hasIndex(kind: KindView, orderBy: readonly OrderTerm[]): boolean {
 }
 
 function namespacesIn(filter: Filter): readonly string[] | null {
-  for (const part of conjuncts(filter)) if (part.kind === 'namespaces') return part.in.filter((name) => name !== '');
+  for (const part of conjuncts(filter)) if (part.kind === 'namespaces') return withNamespace(part.in);
   return null;
 }

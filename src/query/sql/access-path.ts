@@ -18,8 +18,7 @@ import { all, type Fragment, isIn, join, raw, sql } from '../../store/types/sql.
 import type { Statement } from '../../store/types/statement.ts';
 import { foldable } from '../evaluate/matches.ts';
 import { conjunction } from '../plan/comparison.ts';
-import type { Filter, LabelRequirement } from '../plan/filter.ts';
-import { conjuncts } from '../plan/filter.ts';
+import { conjuncts, type Filter, type LabelRequirement, withNamespace } from '../plan/filter.ts';
 import { shapeOfFilter } from '../plan/filter-shape.ts';
 import { type Hop, reversed } from '../plan/hop.ts';
 import { countsIn, isPublished, storedTotal } from './counts.ts';
@@ -72,10 +71,7 @@ export function accessPaths(kind: KindView, filter: Filter): readonly AccessPath
             where: (tables) =>
               all([
                 isPublished(tables.column('rowset'), kind),
-                isIn(
-                  tables.column('namespace'),
-                  part.in.filter((name) => name !== ''),
-                ),
+                isIn(tables.column('namespace'), withNamespace(part.in)),
               ]),
             rest: restWith(),
           },

@@ -1,5 +1,5 @@
 /**
- * Searches as SQL. The counterpart of searchText and searchRank (src/catalog/paths/search-text.ts).
+ * Searches as SQL. The counterpart of searchText (src/catalog/paths/search-text.ts).
  *
  * The index (src/store/rows/search-index.ts) only provides candidates, and it may lag. The condition checks the terms in the
  * object's stored search text, or in its body where that text is out of date. So an answer does not depend on the state of the
@@ -31,7 +31,10 @@ export function searchCondition(tables: KindTables, { terms, paths }: Search): F
   return all(terms.map((term) => sql`instr(${text}, ${term}) > 0`));
 }
 
-/** The rank of the name (searchRank): the sum over all terms of 0 equal, 1 prefix, 2 contained, 3 not contained. */
+/**
+ * The rank of the name: the sum over all terms of 0 equal, 1 prefix, 2 contained, 3 not contained. It depends on the object alone, so
+ * its position in a ranked list is stable.
+ */
 export function rankSql(tables: KindTables, terms: readonly string[]): Fragment {
   const name = tables.column('name');
   const ranks = terms.map(

@@ -26,9 +26,11 @@ import { foldable } from '../evaluate/matches.ts';
 import {
   type CompareOperator,
   type Filter,
+  isRangeOperator,
   isTextOperator,
   type LabelRequirement,
   type LeafPath,
+  withNamespace,
 } from '../plan/filter.ts';
 import { anyEnd } from '../plan/hop.ts';
 import { hopSql, isUsed } from './hop-sql.ts';
@@ -89,10 +91,7 @@ function condition(tables: KindTables, filter: Filter, element: JsonNode | null)
     case 'search':
       return searchCondition(tables, filter);
     case 'namespaces':
-      return isIn(
-        sql`+${tables.column('namespace')}`,
-        filter.in.filter((name) => name !== ''),
-      );
+      return isIn(sql`+${tables.column('namespace')}`, withNamespace(filter.in));
     case 'clusters':
       return isIn(sql`+${tables.column('cluster')}`, filter.in);
     case 'kinds':
@@ -132,16 +131,12 @@ function elementReads(filter: Filter): ElementReads {
       return elementReads(filter.of);
     case 'compare': {
       if (filter.path.steps.length > 0 || filter.type === 'Boolean') return 'values';
-      const isPlain = filter.type === 'String' && filter.operator !== 'matches' && !isRange(filter.operator);
+      const isPlain = filter.type === 'String' && filter.operator !== 'matches' && !isRangeOperator(filter.operator);
       return isPlain && !needsKey(wantedKeys(filter).map(String)) ? 'values' : 'text';
     }
     default:
       return 'values';
   }
-}
-
-function isRange(operator: CompareOperator): boolean {
-  return operator === 'lt' || operator === 'lte' || operator === 'gt' || operator === 'gte';
 }
 
 /** A row of the kind at the other end matches, counts, and is one that the hop leads to. */
@@ -194,7 +189,7 @@ function comparison(tables: KindTables, filter: Comparison, element: JsonNode | 
   if (filter.path.fold !== undefined)
     return compare(sql`+${foldedKey(tables.body(), filter.path, type, tables.aliases)}`, true);
   return withValue(element ?? tables.body(), filter.path.steps, tables.aliases, (value) =>
-    type === 'String' && !isRange(operator)
+    type === 'String' && !isRangeOperator(operator)
       ? compare(textOf(value, keys.map(String)), false)
       : compare(sql`(${keyOf(value, type)})`, true),
   );

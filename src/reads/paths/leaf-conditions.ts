@@ -13,7 +13,7 @@ import { checkPattern } from '../../catalog/values/pattern.ts';
 import { absoluteTime, isRelativeTime } from '../../catalog/values/relative-time.ts';
 import { checkValue, orderKey } from '../../catalog/values/values.ts';
 import { comparison, conjunction, existence, negation } from '../../query/plan/comparison.ts';
-import { type CompareOperator, type Filter, isTextOperator } from '../../query/plan/filter.ts';
+import { type CompareOperator, type Filter, isRangeOperator, isTextOperator } from '../../query/plan/filter.ts';
 import { entriesOf, listOf, refuse, truth } from './filter-values.ts';
 
 /** The time to which relative times refer. */
@@ -22,7 +22,6 @@ export interface FilterClock {
   now(): number;
 }
 
-const withoutCase = new Set(['lt', 'lte', 'gt', 'gte']);
 /** Ranges of these types go by text, in which a relative time means nothing. */
 const isTextType: ReadonlySet<LeafType> = new Set(['String', 'IntOrString', 'IP', 'ResourceVersion', 'JSON']);
 
@@ -46,7 +45,7 @@ export function leafConditions(
     entriesOf(operators, place).map(([operator, operand]): Filter => {
       const here = `${place}.${operator}`;
       if (operator === 'exists') return truth(operand, here) ? existence(path, type) : negation(existence(path, type));
-      if (fold && withoutCase.has(operator)) refuse(here, 'cannot be combined with ignoreCase');
+      if (fold && isRangeOperator(operator)) refuse(here, 'cannot be combined with ignoreCase');
       if (operand === null || operand === undefined) {
         return refuse(here, 'is null; use exists, leave it out, or pass the whole filter as one variable');
       }
@@ -55,7 +54,7 @@ export function leafConditions(
       const isRelative = (type === 'DateTime' || type === 'Time') && written.some(isRelativeText);
       const values = isRelative ? written.map((item) => absolute(item, here, clock)) : written;
       for (const item of values) {
-        if (withoutCase.has(operator) && isTextType.has(type) && isRelativeText(item)) {
+        if (isRangeOperator(operator) && isTextType.has(type) && isRelativeText(item)) {
           refuse(
             here,
             `compares texts, and ${JSON.stringify(item)} is a time relative to now; compare times by path: [{ path, as: TIME, ${operator}: ${JSON.stringify(item)} }]`,

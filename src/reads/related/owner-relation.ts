@@ -17,13 +17,13 @@ import {
   ownedObjects,
   ownerObjects,
   ownersOf,
-  pageOfOwners,
+  ownersOrder,
 } from '../../query/related/owners.ts';
 import { AggregatedRelated } from '../aggregates/aggregated.ts';
 import type { ConnectionSource } from '../lists/list-connection.ts';
 import type { ObjectSelection } from '../lists/object-selection.ts';
 import type { ObjectSource } from '../lists/object-source.ts';
-import { groupsOf, RelatedConnection, related } from './related-connection.ts';
+import { groupsOf, RelatedConnection, readsOfWhole, related } from './related-connection.ts';
 
 interface OwnedArguments {
   readonly kinds: readonly string[] | null;
@@ -92,14 +92,7 @@ export function loadOwners(
     related(lease, view, null, ownersOf(lease, view, ids, projection)),
   );
   return new RelatedConnection(operation, cost, {
-    read: async () => {
-      const { page: all, cursor } = await owners.load(source.row.objectId);
-      return { page: pageOfOwners(all, page.limit, args.after), cursor };
-    },
-    count: async (limit) => {
-      const { page } = await owners.load(source.row.objectId);
-      return Math.min(page.rows.length, limit ?? Number.POSITIVE_INFINITY);
-    },
+    ...readsOfWhole(() => owners.load(source.row.objectId), ownersOrder, { limit: page.limit, after: args.after }),
     aggregated: new AggregatedRelated(operation, operation.generation.all, source.row, (request) =>
       operation
         .batched(`owners ${digest(request)}`, async (lease, view, ids: readonly number[]) =>

@@ -15,6 +15,7 @@ import { hopsOf } from '../../query/plan/hop.ts';
 import type { ListResult, ListRow } from '../../query/plan/plan.ts';
 import { OverBudget } from '../../query/plan/scan-budget.ts';
 import { aggregateRelated, type RelatedObjects } from '../../query/read/aggregate-kinds.ts';
+import { pageOfWhole, type WholeList, type WholeOrder } from '../../query/related/whole-list.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { type Aggregated, type AggregateRequest, requireRelated } from '../aggregates/aggregated.ts';
@@ -49,6 +50,21 @@ interface RelatedReads {
   readonly aggregated: Aggregated;
   /** The paths of the references to a related object, or from it. */
   via?(related: ListRow): Promise<readonly string[]>;
+}
+
+/** What a connection reads of a list that is loaded whole. */
+export function readsOfWhole(
+  load: () => Promise<Related<WholeList>>,
+  order: WholeOrder,
+  { limit, after }: { readonly limit: number; readonly after: string | null },
+): Pick<RelatedReads, 'read' | 'count'> {
+  return {
+    async read() {
+      const { page, cursor } = await load();
+      return { page: pageOfWhole(page, order, limit, after), cursor };
+    },
+    count: async (most) => Math.min((await load()).page.rows.length, most ?? Number.POSITIVE_INFINITY),
+  };
 }
 
 /** A lazy page of related objects. Its rows are read when one of its fields is resolved. */

@@ -23,14 +23,21 @@ import { requireReady } from '../../query/read/readiness.ts';
 import { keysOfMatches } from '../../query/related/any-objects.ts';
 import { identitiesOf, placesBetween, referencesOf } from '../../query/related/references.ts';
 import { countRelated, relatedIds, relatedPages } from '../../query/related/related-list.ts';
-import { pageOfWhole, type WholeList, type WholeOrder, wholeList } from '../../query/related/whole-list.ts';
+import { type WholeList, type WholeOrder, wholeList } from '../../query/related/whole-list.ts';
 import type { View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
 import { AggregatedRelated } from '../aggregates/aggregated.ts';
 import type { ConnectionSource } from '../lists/list-connection.ts';
 import type { ObjectSelection } from '../lists/object-selection.ts';
 import { ObjectSource } from '../lists/object-source.ts';
-import { groupsOf, groupsOfWhole, type Related, RelatedConnection, related } from './related-connection.ts';
+import {
+  groupsOf,
+  groupsOfWhole,
+  type Related,
+  RelatedConnection,
+  readsOfWhole,
+  related,
+} from './related-connection.ts';
 
 /** A relation to objects of one kind. */
 export interface KindHop {
@@ -137,20 +144,12 @@ export function loadRelatedOfAny(
   const page = checkPage({ first, after }, { maximum: operation.source.limits.maxPageSize });
   const list = { filter, orderBy, fingerprint: fingerprintOf(hop, { filter, orderBy }) };
   const loader = anyLoader(source, { ...hop, ...list }, projection, { access: 'list', key });
-  const read = async (): Promise<Related> => {
-    const { page: whole, cursor } = await loader.load(row.objectId);
-    return { page: pageOfWhole(whole, list, page.limit, after), cursor };
-  };
+  const load = (): Promise<Related<WholeList>> => loader.load(row.objectId);
   return new RelatedConnection(operation, cost, {
-    read,
-    count: async (limit) => {
-      const { page: whole } = await loader.load(row.objectId);
-      return Math.min(whole.rows.length, limit ?? Number.POSITIVE_INFINITY);
-    },
-    aggregated: new AggregatedRelated(operation, operation.generation.all, row, async (request) => {
-      const { page: whole } = await loader.load(row.objectId);
-      return groupsOfWhole(operation, whole, request);
-    }),
+    ...readsOfWhole(load, list, { limit: page.limit, after }),
+    aggregated: new AggregatedRelated(operation, operation.generation.all, row, async (request) =>
+      groupsOfWhole(operation, (await load()).page, request),
+    ),
     via: (other) => {
       const to = operation.generation.kind(other.key);
       if (to === undefined) return Promise.resolve([]);

@@ -30,7 +30,6 @@ import { searchOf } from '../negotiation/request-url.ts';
 import type { Connection } from '../websocket/operations-protocol.ts';
 import { JointWrites } from '../websocket/socket-events.ts';
 import { CloseCode, clientMessage } from '../websocket/socket-protocol.ts';
-import { boundedBody } from './bounded-body.ts';
 import { EventSocket } from './event-socket.ts';
 import { noStream, type SiblingStreams } from './sibling-streams.ts';
 
@@ -315,4 +314,21 @@ function tokenIn(request: IncomingMessage): string | null {
 function refusalOfClose(code: number, reason: string): PortolanError {
   if (code === CloseCode.tryAgainLater) return new PortolanError('TOO_MANY_REQUESTS', reason);
   return new PortolanError(code === CloseCode.forbidden ? 'FORBIDDEN' : 'UPSTREAM_UNAVAILABLE', reason);
+}
+
+/** The pieces of the body. @throws PortolanError BAD_USER_INPUT after `maxBytes`; the rest of the body is not read then. */
+async function* boundedBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  maxBytes: number,
+): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const piece of request as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > maxBytes) {
+      response.setHeader('connection', 'close');
+      throw new PortolanError('BAD_USER_INPUT', `The operation has more than ${maxBytes} bytes.`);
+    }
+    yield piece;
+  }
 }

@@ -1,8 +1,6 @@
 /** Metrics of GraphQL operations, over HTTP and WebSocket. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-
-/** `unknown`: the document could not be parsed, or it does not determine the operation to run. */
-type OperationType = 'query' | 'mutation' | 'subscription' | 'unknown';
+import type { OperationType } from '../../admission/admission.ts';
 
 export class OperationMetrics {
   readonly #operations: Counter<'type' | 'code'>;

@@ -16,40 +16,37 @@ import {
   GraphQLError,
   getOperationAST,
   Kind,
-  type OperationDefinitionNode,
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Admission, OperationType, OutcomeCodes } from '../../admission/admission.ts';
 import type { Arrival } from '../../admission/admitted-request.ts';
 import type { Answers } from '../../answers/answers.ts';
-import { type GivenParameters, keepResult, questionIn } from '../../answers/keep-result.ts';
+import { keepResult, questionIn } from '../../answers/keep-result.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { noSpan, type Span, within } from '../../base/tracing.ts';
-import { askCost } from '../../graphql/document/ask-cost.ts';
 import { documentShape } from '../../graphql/document/document-shape.ts';
 import type { Generation, OperationContext } from '../../graphql/generation/generation.ts';
 import { subscribeAcrossGenerations } from '../../graphql/generation/subscribe.ts';
 import { asksIntrospection } from '../../graphql/introspection/introspection-query.ts';
-import { liveThrottle } from '../../graphql/types/live-directive.ts';
 import type { Operation } from '../../operation/operation.ts';
 import { awaitedBy } from '../../operation/sync-watch.ts';
-import { untilShown } from '../../writes/run/write-token.ts';
 import { prefersEvents } from '../negotiation/accepted-type.ts';
 import { arrivalOf, type CredentialedRequest } from '../negotiation/credentials.ts';
 import { codedError, codeOfThrown } from './coded-error.ts';
-import { admittedIn, type EntryContext, whenWritten } from './entry-context.ts';
+import {
+  admittedIn,
+  type EntryContext,
+  type Enveloped,
+  isHttp,
+  nameOf,
+  operationOf,
+  whenWritten,
+} from './entry-context.ts';
 import { LiveStream } from './live-stream.ts';
 import { codeOfResult, endingWithErrors, type Result } from './message-stream.ts';
+import { type Entrance, enter, liveThrottleOf, shownOrRefused, tooCostly, wishesIn } from './refusals.ts';
 import { withoutRepeats } from './repeated-errors.ts';
-
-/** The context of a document, created by Yoga (over HTTP) or operations-protocol.ts. */
-interface Enveloped extends EntryContext {
-  readonly request?: Request;
-  /** Aborts when the WebSocket is lost. */
-  readonly signal?: AbortSignal;
-  readonly params?: GivenParameters;
-}
 
 const unresolved = 'OPERATION_RESOLUTION_FAILURE';
 
@@ -87,7 +84,7 @@ function auditErrors(args: ExecutionArgs, result: unknown): void {
   }
 }
 
-/** The arrival of a request. A Request without Node's server has only headers. */
+/** What arrives with a request. A Request without Node's server has only headers. */
 function arrivalIn(request: Request, context: unknown): Arrival {
   const { req, span } = (context ?? {}) as Enveloped & { readonly req?: CredentialedRequest };
   if (req !== undefined) return arrivalOf(req, span);
@@ -100,6 +97,14 @@ function arrivalIn(request: Request, context: unknown): Arrival {
   return { credentials, address: null, span };
 }
 
+interface Parts {
+  readonly admission: Admission<Generation>;
+  readonly log: Logger;
+  readonly answers: Answers | null;
+}
+
+type Execute = (args: ExecutionArgs) => unknown;
+
 /**
  * Must be the first plugin, so that it counts the documents that later plugins reject. Yoga answers the request for the playground's page
  * before any plugin, so that request needs no credentials.
@@ -110,49 +115,7 @@ export function useAdmission(
   log: Logger,
   answers: Answers | null = null,
 ): Plugin<OperationContext> {
-  /** Executes a live query: the first result, and then a stream that begins with it. A refused query has one result. */
-  const streamOf =
-    (args: ExecutionArgs, throttle: number, executeFn: (args: ExecutionArgs) => unknown) =>
-    async (given: ExecutionArgs): Promise<unknown> => {
-      const context = given.contextValue as OperationContext & Enveloped;
-      const { portolan } = context;
-      const early = await shownOrRefused(context, log);
-      if (early !== null) return early;
-      const entered = entrance(args, 'subscriptions');
-      const refused = refusal(args, log, entered);
-      const name = nameOf(given);
-      const document = (): string => documentShape(given);
-      const live = new LiveStream(given, {
-        source: portolan.source,
-        throttle,
-        question: questionIn(context.params, portolan) ?? randomUUID(),
-        execute: (operation, run) =>
-          admission.run<Result>(operation, { type: 'query', name, document }, codes, async (current) => {
-            const contextValue = { ...context, portolan: current };
-            const { schema } = current.generation;
-            const result =
-              refused ?? tooCostly(given, current, log) ?? (await executeFn({ ...given, schema, contextValue }));
-            return run(withExtensions(result as Result, current), current);
-          }),
-        answers: refused === null ? answers : null,
-        ranPrepared: ({ rows, plans }, began, span) =>
-          admission.finish({ type: 'query', code: 'OK', began, name, document, rows, plans, span }),
-        audit: (result) => auditErrors(given, result),
-      });
-      try {
-        const first = await live.first();
-        if (refused !== null) {
-          entered.leave();
-          return first;
-        }
-      } catch (error) {
-        entered.leave();
-        throw error;
-      }
-      const begin = openStream(admission, context, entered);
-      return endingWithErrors(live.results(), log, { begin, span: noSpan });
-    };
-
+  const parts: Parts = { admission, log, answers };
   return {
     async onRequest({ request, serverContext, endResponse, fetchAPI }) {
       const span = spanIn(serverContext);
@@ -203,52 +166,23 @@ export function useAdmission(
     },
 
     onExecute({ args, executeFn, setExecuteFn }) {
-      const { portolan } = args.contextValue as OperationContext;
-      const type = operationOf(args)?.operation ?? 'unknown';
-      const enveloped = args.contextValue as Enveloped;
-      const live = liveThrottleOf(args, log);
-      if (typeof live === 'number' && takesEvents(enveloped) && !portolan.trace.explains) {
-        return setExecuteFn(streamOf(args, live, executeFn));
-      }
-      const entered = entrance(args, 'requests');
-      const refused = live !== null && typeof live !== 'number' ? live : refusal(args, log, entered);
-      // The result of introspection depends on the profile, too.
-      const isOnce = refused === null && type === 'query' && live === null;
-      const isKept = isOnce && !asksIntrospection(args.document, args.operationName ?? null);
-      const question = isKept ? questionIn(enveloped.params, portolan) : null;
-      // Not in onExecuteDone: Yoga does not call that for an execution that was aborted.
-      setExecuteFn((given: ExecutionArgs) =>
-        admission
-          .run(
-            portolan,
-            { type, name: nameOf(args), document: () => documentShape(given) },
-            codes,
-            async (operation) => {
-              const contextValue = { ...(given.contextValue as OperationContext), portolan: operation };
-              const result =
-                refused ?? (await shownOrRefused(contextValue, log)) ?? (await executeFn({ ...given, contextValue }));
-              if (isAsyncIterable(result)) return result;
-              const answer = withExtensions(result as Result, operation);
-              if (question !== null) await keepResult(question, answer as ExecutionResult, operation, nameOf(given));
-              return answer;
-            },
-          )
-          .then((result) => {
-            auditErrors(given, result);
-            return result;
-          })
-          .finally(() => whenWritten(enveloped, () => entered.leave())),
+      const throttle = liveThrottleOf(args, log);
+      const isStream =
+        typeof throttle === 'number' &&
+        takesEvents(args.contextValue as Enveloped) &&
+        !(args.contextValue as OperationContext).portolan.trace.explains;
+      setExecuteFn(
+        isStream ? executeLive(parts, args, throttle, executeFn) : executeOnce(parts, args, throttle, executeFn),
       );
     },
 
     onSubscribe({ args, setSubscribeFn }) {
       const { portolan } = args.contextValue as OperationContext;
-      const entered = entrance(args, 'subscriptions');
-      const refused = refusal(args, log, entered);
+      const entered = enter(args, 'subscriptions', log);
       const { span } = portolan;
       setSubscribeFn(
         async (given) =>
-          refused ??
+          entered.refused ??
           (await shownOrRefused(given.contextValue as OperationContext & Enveloped, log)) ??
           within(span, () => subscribeAcrossGenerations(given)),
       );
@@ -268,6 +202,88 @@ export function useAdmission(
       };
     },
   };
+}
+
+/** Executes a live query: the first result, and then a stream that begins with it. A refused query has one result. */
+function executeLive(
+  { admission, log, answers }: Parts,
+  args: ExecutionArgs,
+  throttle: number,
+  executeFn: Execute,
+): Execute {
+  return async (given) => {
+    const context = given.contextValue as OperationContext & Enveloped;
+    const { portolan } = context;
+    const early = await shownOrRefused(context, log);
+    if (early !== null) return early;
+    const entered = enter(args, 'subscriptions', log);
+    const { refused } = entered;
+    const name = nameOf(given);
+    const document = (): string => documentShape(given);
+    const live = new LiveStream(given, {
+      source: portolan.source,
+      throttle,
+      question: questionIn(context.params, portolan) ?? randomUUID(),
+      execute: (operation, run) =>
+        admission.run<Result>(operation, { type: 'query', name, document }, codes, async (current) => {
+          const contextValue = { ...context, portolan: current };
+          const { schema } = current.generation;
+          const result =
+            refused ?? tooCostly(given, current, log) ?? (await executeFn({ ...given, schema, contextValue }));
+          return run(withExtensions(result as Result, current), current);
+        }),
+      answers: refused === null ? answers : null,
+      ranPrepared: ({ rows, plans }, began, span) =>
+        admission.finish({ type: 'query', code: 'OK', began, name, document, rows, plans, span }),
+      audit: (result) => auditErrors(given, result),
+    });
+    try {
+      const first = await live.first();
+      if (refused !== null) {
+        entered.leave();
+        return first;
+      }
+    } catch (error) {
+      entered.leave();
+      throw error;
+    }
+    const begin = openStream(admission, context, entered);
+    return endingWithErrors(live.results(), log, { begin, span: noSpan });
+  };
+}
+
+/** Executes an operation once. Of a live query, the client takes one result only. */
+function executeOnce(
+  { admission, log }: Parts,
+  args: ExecutionArgs,
+  throttle: ReturnType<typeof liveThrottleOf>,
+  executeFn: Execute,
+): Execute {
+  const { portolan } = args.contextValue as OperationContext;
+  const type = operationOf(args)?.operation ?? 'unknown';
+  const enveloped = args.contextValue as Enveloped;
+  const { refused, leave } = enter(args, 'requests', log, typeof throttle === 'number' ? null : throttle);
+  const isOnce = refused === null && type === 'query' && throttle === null;
+  // What introspection shows depends on the profile, too.
+  const isKept = isOnce && !asksIntrospection(args.document, args.operationName ?? null);
+  const question = isKept ? questionIn(enveloped.params, portolan) : null;
+  // Not in onExecuteDone: Yoga does not call that for an execution that was aborted.
+  return (given) =>
+    admission
+      .run(portolan, { type, name: nameOf(args), document: () => documentShape(given) }, codes, async (operation) => {
+        const contextValue = { ...(given.contextValue as OperationContext), portolan: operation };
+        const result =
+          refused ?? (await shownOrRefused(contextValue, log)) ?? (await executeFn({ ...given, contextValue }));
+        if (isAsyncIterable(result)) return result;
+        const answer = withExtensions(result as Result, operation);
+        if (question !== null) await keepResult(question, answer as ExecutionResult, operation, nameOf(given));
+        return answer;
+      })
+      .then((result) => {
+        auditErrors(given, result);
+        return result;
+      })
+      .finally(() => whenWritten(enveloped, leave));
 }
 
 /**
@@ -290,120 +306,13 @@ function openStream(
   };
 }
 
-/** An operation that is counted for its caller, or why it may not be. */
-interface Entrance {
-  readonly refusal: unknown;
-  leave(): void;
-}
-
-function entrance({ contextValue }: ExecutionArgs, what: 'requests' | 'subscriptions'): Entrance {
-  try {
-    return { refusal: null, leave: admittedIn(contextValue).enter(what) };
-  } catch (refusal) {
-    return { refusal, leave: () => {} };
-  }
-}
-
-/** The answer to an operation over a limit of its own or of its caller; null for an operation that may run. */
-function refusal(
-  args: ExecutionArgs,
-  log: Logger,
-  entered: Entrance,
-): { readonly errors: readonly GraphQLError[] } | null {
-  const { schema, document, variableValues, contextValue } = args;
-  try {
-    const operation = operationOf(args);
-    const { cost, source } = (contextValue as OperationContext).portolan;
-    if (entered.refusal !== null) throw entered.refusal;
-    if (operation !== null) askCost(cost, { schema, document, operation, variables: variableValues }, source.limits);
-    admittedIn(contextValue).charge(cost.asked ?? 0);
-    return null;
-  } catch (error) {
-    const refused = codedError(error, log);
-    return { errors: [isHttp(contextValue) ? asBadRequest(refused) : refused] };
-  }
-}
-
-/**
- * Gives an answer without data status 400, or 429 at a limit of the caller, where the media type defines statuses (GraphQL over HTTP). Yoga
- * removes `http` from the answer.
- */
-function asBadRequest({ message, nodes, extensions }: GraphQLError): GraphQLError {
-  const status = extensions['code'] === 'TOO_MANY_REQUESTS' ? 429 : 400;
-  return new GraphQLError(message, {
-    nodes: nodes ?? null,
-    extensions: { ...extensions, http: { spec: true, status } },
-  });
-}
-
-/** The throttle of a live query; null for another one. A throttle that is refused gives the answer. */
-function liveThrottleOf(
-  args: ExecutionArgs,
-  log: Logger,
-): number | { readonly errors: readonly GraphQLError[] } | null {
-  try {
-    return liveThrottle(args.schema, operationOf(args), args.variableValues);
-  } catch (error) {
-    const refused = codedError(error, log);
-    return { errors: [isHttp(args.contextValue) ? asBadRequest(refused) : refused] };
-  }
-}
-
-/** Charges a run of a live query to its operation. The limits may have changed since the first run. */
-function tooCostly(
-  args: ExecutionArgs,
-  { cost, source, generation }: Operation<Generation>,
-  log: Logger,
-): Result | null {
-  const { document, variableValues } = args;
-  const operation = operationOf(args);
-  try {
-    if (operation !== null) {
-      askCost(cost, { schema: generation.schema, document, operation, variables: variableValues }, source.limits);
-    }
-    return null;
-  } catch (error) {
-    return { errors: [codedError(error, log)] };
-  }
-}
-
 /** Can several results be sent? */
 function takesEvents({ request }: Enveloped): boolean {
   return request === undefined || prefersEvents(request.headers.get('accept'));
 }
 
-function nameOf(args: ExecutionArgs): string | null {
-  return operationOf(args)?.name?.value ?? null;
-}
-
-function operationOf({ document, operationName }: ExecutionArgs): OperationDefinitionNode | null {
-  return getOperationAST(document, operationName) ?? null;
-}
-
-/** `extensions: {"portolan": {"explain": true, "after": "…"}}` of a request. */
-function wishesIn(extensions: unknown): { readonly explain?: unknown; readonly after?: unknown } {
-  const { portolan } = (extensions ?? {}) as { readonly portolan?: ReturnType<typeof wishesIn> | null };
-  return portolan ?? {};
-}
-
-/** Waits for the writes of the token in the request. An error of the wait, as a result; null without one. */
-async function shownOrRefused(context: OperationContext & Enveloped, log: Logger): Promise<Result | null> {
-  const { after } = wishesIn(context.params?.extensions);
-  if (after === undefined) return null;
-  try {
-    await untilShown(context.portolan, after);
-    return null;
-  } catch (error) {
-    return { errors: [codedError(error, log)] };
-  }
-}
-
-function isHttp(context: unknown): boolean {
-  return (context as Enveloped).request !== undefined;
-}
-
 /**
- * True if the request does not select one operation of the document. Yoga calls no hook when it refuses the request. It refuses the
+ * True if the request does not select one operation of the document. Yoga calls no hook when it refuses such a request. It refuses the
  * request after parsing over HTTP, and after validation over WebSocket.
  */
 function isUnresolved(document: DocumentNode, context: unknown): boolean {

@@ -1,6 +1,8 @@
 /** The context that the entry points of GraphQL hand to the plugins with a document. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type ExecutionArgs, getOperationAST, type OperationDefinitionNode } from 'graphql';
 import type { AdmittedRequest } from '../../admission/admitted-request.ts';
+import type { GivenParameters } from '../../answers/keep-result.ts';
 import { must } from '../../base/must.ts';
 import type { Span } from '../../base/tracing.ts';
 import { whenSent } from '../connections/unsent-answers.ts';
@@ -35,4 +37,24 @@ export function whenWritten({ res, sent }: EntryContext, then: () => void): void
   if (res !== undefined) whenSent(res, then);
   else if (sent !== undefined) void sent.then(then);
   else then();
+}
+
+/** The context of a document, created by Yoga (over HTTP) or operations-protocol.ts. */
+export interface Enveloped extends EntryContext {
+  readonly request?: Request;
+  /** Aborts when the WebSocket is lost. */
+  readonly signal?: AbortSignal;
+  readonly params?: GivenParameters;
+}
+
+export function isHttp(context: unknown): boolean {
+  return (context as Enveloped).request !== undefined;
+}
+
+export function nameOf(args: ExecutionArgs): string | null {
+  return operationOf(args)?.name?.value ?? null;
+}
+
+export function operationOf({ document, operationName }: ExecutionArgs): OperationDefinitionNode | null {
+  return getOperationAST(document, operationName) ?? null;
 }

@@ -7,6 +7,7 @@
  * The text is the body of a POST, or the URL of a GET.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isRecord } from '../../base/json.ts';
 import type { QueryParameters } from '../../graphql/prepared/prepared-queries.ts';
 import { acceptedJsonType, prefersEvents } from '../negotiation/accepted-type.ts';
 import { parseRequestJson } from '../negotiation/request-json.ts';
@@ -83,8 +84,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

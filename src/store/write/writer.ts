@@ -10,6 +10,8 @@
  */
 import { messageOf } from '../../base/errors.ts';
 import { type Logger, silentLogger } from '../../base/log.ts';
+import { splitMemberCluster } from '../../catalog/abstract/abstract-kind.ts';
+import { isAbstractKey } from '../../catalog/groups/api-group.ts';
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { isRolledUp, parsePath } from '../../catalog/tree/path.ts';
 import { type OpenedStore, openStore } from '../file/open-store.ts';
@@ -17,6 +19,7 @@ import { FirstSync } from '../replace/first-sync.ts';
 import { Relist } from '../replace/relist.ts';
 import { TableAudit } from '../replace/table-audit.ts';
 import type { CommitListener } from '../rows/commit-signal.ts';
+import type { WriteContext } from '../rows/write-context.ts';
 import { type Database, sqliteCodeOf } from '../sqlite/database.ts';
 import type { IncomingEvent } from '../types/incoming-object.ts';
 import type { PathUse, PromotionOutcome } from '../types/kind-layout.ts';
@@ -25,7 +28,6 @@ import { faultOfCode, type StoreTrouble } from '../types/store-fault.ts';
 import type { ApplySummary, Audit, DiskUse, Replace, SameVersions, Writer } from '../types/writer.ts';
 import { StoredMembers } from './member-reads.ts';
 import { retain } from './retention.ts';
-import { wantRollUps } from './roll-ups.ts';
 import type { WriterOptions } from './writer-options.ts';
 import { openParts, type WriterParts } from './writer-parts.ts';
 
@@ -218,4 +220,16 @@ class SqliteWriter implements StoreWriter {
       throw error instanceof SuppressedError ? error.error : error;
     }
   }
+}
+
+/** Stores the roll-ups of a kind from now on; those of its members for an abstract kind. @param key resourceKey */
+function wantRollUps({ relations, resources, session }: WriteContext, key: string): PromotionOutcome {
+  const keys = isAbstractKey(key)
+    ? resources
+        .all()
+        .flatMap(({ kind, handle }) => (kind.key === key ? [splitMemberCluster(handle.cluster).member] : []))
+    : [key];
+  const kinds = resources.kinds().filter((kind) => keys.includes(kind.key));
+  const wanted = session.run(() => kinds.filter(({ id }) => relations.rolledUp.want(id)));
+  return wanted.length === 0 ? 'known' : 'promoted';
 }

@@ -27,11 +27,10 @@ const mostCalls = { ofCaller: 8, inAll: 64 };
  */
 const heapMb = 768;
 
-interface ManifestThreadOptions {
-  /** Milliseconds from the start of a thread until its answer; default 30,000. The thread gives way to others, so it may take long. */
-  readonly timeMs?: number;
-  readonly script?: URL;
-}
+/** Milliseconds from the start of a thread until its answer. The thread gives way to others, so it may take long. */
+const timeMs = 30_000;
+
+const ownScript = new URL('./manifest.worker.ts', import.meta.url);
 
 /** The calls of one caller. */
 interface Calls {
@@ -41,19 +40,16 @@ interface Calls {
 
 export class ManifestThreads implements LongManifests {
   readonly #clock: Clock;
-  readonly #options: Required<ManifestThreadOptions>;
+  readonly #script: URL;
   readonly #places = new Semaphore(atOnce);
   readonly #callers = new Map<string, Calls>();
   readonly #calls = new Set<Promise<unknown>>();
   #running = 0;
   readonly #closing = new AbortController();
 
-  constructor(
-    clock: Clock,
-    { timeMs = 30_000, script = new URL('./manifest.worker.ts', import.meta.url) }: ManifestThreadOptions = {},
-  ) {
+  constructor(clock: Clock, { script = ownScript }: { readonly script?: URL } = {}) {
     this.#clock = clock;
-    this.#options = { timeMs, script };
+    this.#script = script;
   }
 
   /** Threads that run now. */
@@ -105,8 +101,7 @@ export class ManifestThreads implements LongManifests {
   }
 
   async #readInThread(texts: ManifestTask, signal: AbortSignal): Promise<readonly (readonly string[])[]> {
-    const { timeMs, script } = this.#options;
-    const worker = new Worker(script, {
+    const worker = new Worker(this.#script, {
       name: 'manifest',
       workerData: texts,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
@@ -117,7 +112,7 @@ export class ManifestThreads implements LongManifests {
       const reply = await Promise.race([
         replyOf(worker),
         this.#clock.sleep(timeMs, AbortSignal.any([signal, over.signal])).then(() => {
-          throw tooLong(timeMs);
+          throw tooLong();
         }),
       ]);
       if ('manifests' in reply) return reply.manifests;
@@ -150,7 +145,7 @@ function errorOf(cause: unknown): PortolanError {
   return new PortolanError('INTERNAL_SERVER_ERROR', message, { cause });
 }
 
-function tooLong(timeMs: number): PortolanError {
+function tooLong(): PortolanError {
   const message = `Reading the YAML takes longer than ${timeMs} ms, the most for one request. Send the objects in parts, or as JSON.`;
   return new PortolanError('QUERY_TOO_COSTLY', message, { details: { timeMs } });
 }

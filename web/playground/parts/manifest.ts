@@ -79,95 +79,15 @@ const modelUri = 'portolan://manifest/manifest.yaml';
 let service: MonacoYaml | null = null;
 
 export function ManifestPanel({ fetcher }: { readonly fetcher: Fetcher }): ReactElement {
-  const monaco = useMonaco((state) => state.monaco);
-  const place = useRef<HTMLDivElement>(null);
-  const [listed, setListed] = useState<readonly Listed[]>([]);
   const [chosenCluster, setCluster] = useState<string | null>(null);
-  const [prefix, setPrefix] = useState('');
   const [word, setWord] = useState('');
   const [problem, setProblem] = useState('');
-  const [yaml, setYaml] = useState('');
-  const [outcome, setOutcome] = useState<Outcome | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const [hasEditor, setHasEditor] = useState(false);
-
-  /** The text that a choice wrote: another one is a person's. */
-  const written = useRef<string>('');
-  /** Counts the choices: the answer to an older one may come later. */
-  const choices = useRef(0);
+  const { listed, prefix } = useKinds(fetcher, setProblem);
+  const { place, yaml, hasEditor } = useEditor();
+  const choose = useChoice(fetcher, listed, setProblem);
   const clusters = [...new Set(listed.map(({ cluster }) => cluster))];
   const cluster = chosenCluster ?? clusters[0];
-
-  useEffect(() => {
-    void ask<Kinds>(fetcher, kindsQuery).then(({ data, problems }) => {
-      setPrefix(data?.clusters[0]?.__typename.replace(/Cluster$/, '') ?? '');
-      setListed((data?.resources ?? []).filter(({ verbs }) => verbs.includes('patch')));
-      setProblem(problems.join(' '));
-    });
-  }, [fetcher]);
-  useEffect(() => {
-    if (monaco === undefined || place.current === null) return undefined;
-    service ??= configureMonacoYaml(monaco, { validate: true, hover: true, completion: true });
-    const uri = monaco.Uri.parse(modelUri);
-    const model = monaco.editor.getModel(uri) ?? monaco.editor.createModel('', 'yaml', uri);
-    setYaml(model.getValue());
-    const editor = monaco.editor.create(place.current, {
-      model,
-      automaticLayout: true,
-      minimap: { enabled: false },
-      lineNumbers: 'off',
-      folding: false,
-      tabSize: 2,
-      fixedOverflowWidgets: true,
-      quickSuggestions: { other: true, comments: false, strings: true },
-      ariaLabel: 'Manifest',
-    });
-    setHasEditor(true);
-    const changes = model.onDidChangeContent(() => setYaml(model.getValue()));
-    return () => {
-      changes.dispose();
-      editor.dispose();
-    };
-  }, [monaco]);
-
-  const choose = async (key: string, of: string | undefined): Promise<void> => {
-    choices.current += 1;
-    const choice = choices.current;
-    const isOver = (): boolean => choice !== choices.current;
-    if (monaco === undefined || !listed.some((each) => each.key === key && each.cluster === of)) return;
-    try {
-      const variables = { kinds: [key], clusters: [of] };
-      const { data, problems } = await ask<{ resources: readonly Described[] }>(fetcher, schemaQuery, variables);
-      if (isOver()) return;
-      setProblem(problems.join(' '));
-      const chosen = data?.resources.find(({ jsonSchema }) => jsonSchema !== null);
-      if (chosen === undefined) return;
-      const uri = `portolan://schema/${key}.json`;
-      await service?.update({ schemas: [{ uri, fileMatch: ['*'], schema: chosen.jsonSchema as never }] });
-      if (isOver()) return;
-      const model = monaco.editor.getModel(monaco.Uri.parse(modelUri));
-      if (model?.getValue().trim() === '' || model?.getValue() === written.current) {
-        written.current = beginning(chosen);
-        model.setValue(written.current);
-      }
-    } catch (error) {
-      if (!isOver()) setProblem(messageOf(error));
-    }
-  };
-
-  const send = async (options: object, isPlan: boolean): Promise<void> => {
-    setBusy(true);
-    try {
-      const variables = { docs: [{ yaml, cluster }], options };
-      const { data, problems } = await ask<{ apply: Applied | null }>(fetcher, applyMutation(prefix), variables);
-      const { planId = null, items = [] } = data?.apply ?? {};
-      setOutcome({ isPlan, yaml, cluster, planId, items, problems });
-    } catch (error) {
-      setOutcome({ isPlan, yaml, cluster, planId: null, items: [], problems: [messageOf(error)] });
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { outcome, isBusy, send } = useOutcome(fetcher, prefix, yaml, cluster);
   const isSame = outcome?.yaml === yaml && outcome.cluster === cluster;
   const plan = outcome?.isPlan === true && isSame ? outcome.planId : null;
   const isRefused = outcome?.items.some(({ errors }) => errors.length > 0) ?? false;
@@ -177,18 +97,10 @@ export function ManifestPanel({ fetcher }: { readonly fetcher: Fetcher }): React
     h('div', { className: 'graphiql-doc-explorer-title' }, 'Manifest'),
     clusters.length < 2
       ? null
-      : h(
-          'select',
-          {
-            'aria-label': 'Cluster',
-            value: cluster,
-            onChange: ({ target }: Changed) => {
-              setCluster(target.value);
-              void choose(word, target.value);
-            },
-          },
-          ...clusters.map((name) => h('option', { key: name, value: name }, name)),
-        ),
+      : clusterChoice(clusters, cluster, (name) => {
+          setCluster(name);
+          void choose(word, name);
+        }),
     h('input', {
       list: 'portolan-kinds',
       placeholder: 'a kind, such as deployments.apps',
@@ -214,6 +126,122 @@ export function ManifestPanel({ fetcher }: { readonly fetcher: Fetcher }): React
       button('Apply this plan', isBusy || plan === null || isRefused, () => void send({ plan }, false)),
     ),
     outcome === null ? null : h('div', { 'aria-label': 'Outcome', role: 'status' }, ...outcomeOf(outcome)),
+  );
+}
+
+/** The kinds that can be patched, and what the names of types begin with. */
+function useKinds(fetcher: Fetcher, setProblem: (text: string) => void): { listed: readonly Listed[]; prefix: string } {
+  const [listed, setListed] = useState<readonly Listed[]>([]);
+  const [prefix, setPrefix] = useState('');
+  useEffect(() => {
+    void ask<Kinds>(fetcher, kindsQuery).then(({ data, problems }) => {
+      setPrefix(data?.clusters[0]?.__typename.replace(/Cluster$/, '') ?? '');
+      setListed((data?.resources ?? []).filter(({ verbs }) => verbs.includes('patch')));
+      setProblem(problems.join(' '));
+    });
+  }, [fetcher, setProblem]);
+  return { listed, prefix };
+}
+
+/** The editor below `place`, and its text. */
+function useEditor() {
+  const monaco = useMonaco((state) => state.monaco);
+  const place = useRef<HTMLDivElement>(null);
+  const [yaml, setYaml] = useState('');
+  const [hasEditor, setHasEditor] = useState(false);
+  useEffect(() => {
+    if (monaco === undefined || place.current === null) return undefined;
+    service ??= configureMonacoYaml(monaco, { validate: true, hover: true, completion: true });
+    const uri = monaco.Uri.parse(modelUri);
+    const model = monaco.editor.getModel(uri) ?? monaco.editor.createModel('', 'yaml', uri);
+    setYaml(model.getValue());
+    const editor = monaco.editor.create(place.current, {
+      model,
+      automaticLayout: true,
+      minimap: { enabled: false },
+      lineNumbers: 'off',
+      folding: false,
+      tabSize: 2,
+      fixedOverflowWidgets: true,
+      quickSuggestions: { other: true, comments: false, strings: true },
+      ariaLabel: 'Manifest',
+    });
+    setHasEditor(true);
+    const changes = model.onDidChangeContent(() => setYaml(model.getValue()));
+    return () => {
+      changes.dispose();
+      editor.dispose();
+    };
+  }, [monaco]);
+  return { place, yaml, hasEditor };
+}
+
+/** Gives the editor the schema of a kind, and a manifest to go on from. */
+function useChoice(fetcher: Fetcher, listed: readonly Listed[], setProblem: (text: string) => void) {
+  const monaco = useMonaco((state) => state.monaco);
+  /** The text that a choice wrote: another one is a person's. */
+  const written = useRef<string>('');
+  /** Counts the choices: the answer to an older one may come later. */
+  const choices = useRef(0);
+  return async (key: string, of: string | undefined): Promise<void> => {
+    choices.current += 1;
+    const choice = choices.current;
+    const isOver = (): boolean => choice !== choices.current;
+    if (monaco === undefined || !listed.some((each) => each.key === key && each.cluster === of)) return;
+    try {
+      const variables = { kinds: [key], clusters: [of] };
+      const { data, problems } = await ask<{ resources: readonly Described[] }>(fetcher, schemaQuery, variables);
+      if (isOver()) return;
+      setProblem(problems.join(' '));
+      const chosen = data?.resources.find(({ jsonSchema }) => jsonSchema !== null);
+      if (chosen === undefined) return;
+      const uri = `portolan://schema/${key}.json`;
+      await service?.update({ schemas: [{ uri, fileMatch: ['*'], schema: chosen.jsonSchema as never }] });
+      if (isOver()) return;
+      const model = monaco.editor.getModel(monaco.Uri.parse(modelUri));
+      if (model?.getValue().trim() === '' || model?.getValue() === written.current) {
+        written.current = beginning(chosen);
+        model.setValue(written.current);
+      }
+    } catch (error) {
+      if (!isOver()) setProblem(messageOf(error));
+    }
+  };
+}
+
+/** Plans or applies the text. */
+function useOutcome(fetcher: Fetcher, prefix: string, yaml: string, cluster: string | undefined) {
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const send = async (options: object, isPlan: boolean): Promise<void> => {
+    setBusy(true);
+    try {
+      const variables = { docs: [{ yaml, cluster }], options };
+      const { data, problems } = await ask<{ apply: Applied | null }>(fetcher, applyMutation(prefix), variables);
+      const { planId = null, items = [] } = data?.apply ?? {};
+      setOutcome({ isPlan, yaml, cluster, planId, items, problems });
+    } catch (error) {
+      setOutcome({ isPlan, yaml, cluster, planId: null, items: [], problems: [messageOf(error)] });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { outcome, isBusy, send };
+}
+
+function clusterChoice(
+  clusters: readonly string[],
+  cluster: string | undefined,
+  choose: (name: string) => void,
+): ReactElement {
+  return h(
+    'select',
+    {
+      'aria-label': 'Cluster',
+      value: cluster,
+      onChange: ({ target }: Changed) => choose(target.value),
+    },
+    ...clusters.map((name) => h('option', { key: name, value: name }, name)),
   );
 }
 

@@ -100,8 +100,54 @@ function rememberCursors(page, { startCursor, endCursor }) {
   }
 }
 
-/** Arguments that select a page of a list. The other arguments select the list. */
+/**
+ * @param {Record<string, any> | null} args
+ * @param {Record<string, any>} info The fields of pageInfo that were selected.
+ * @param {readonly Place[]} page
+ * @returns {PageFacts}
+ */
+function pageFacts(args, info, page) {
+  return {
+    after: args?.['after'] ?? null,
+    before: args?.['before'] ?? null,
+    last: typeof args?.['last'] === 'number',
+    startCursor: info['startCursor'] ?? page[0]?.cursor ?? null,
+    endCursor: info['endCursor'] ?? page.at(-1)?.cursor ?? null,
+    hasNextPage: info['hasNextPage'],
+    hasPreviousPage: info['hasPreviousPage'],
+  };
+}
+
+/**
+ * The ends of a list after a page was joined: those of the list where a part of it stays, otherwise those of the page.
+ * @template {Pick<PageFacts, 'startCursor' | 'endCursor' | 'hasNextPage' | 'hasPreviousPage'>} T
+ * @param {T} held
+ * @param {T & { readonly before: string | null }} page
+ * @param {readonly Place[]} items Those of the page.
+ * @param {{ readonly before: readonly Place[], readonly after: readonly Place[] }} place
+ */
+function joinedEnds(held, page, items, place) {
+  const isEmpty = items.length === 0;
+  const first = place.before.length > 0 || isEmpty ? held : page;
+  const last = place.after.length > 0 || (isEmpty && page.before !== null) ? held : page;
+  return {
+    startCursor: first.startCursor,
+    hasPreviousPage: first.hasPreviousPage,
+    endCursor: isEmpty ? held.endCursor : last.endCursor,
+    hasNextPage: last.hasNextPage,
+  };
+}
+
 const pageArguments = new Set(['first', 'after', 'last', 'before']);
+
+/**
+ * The arguments that select the list, without those that select a page, as text.
+ * @param {Record<string, unknown> | null} args
+ */
+function listArguments(args) {
+  const own = Object.entries(args ?? {}).filter(([name, value]) => !pageArguments.has(name) && value != null);
+  return stableText(Object.fromEntries(own));
+}
 
 /**
  * JSON text that is equal for equal values. The order of object keys does not matter.
@@ -122,19 +168,6 @@ function stableText(value) {
  */
 const kindName = '[A-Za-z0-9]+(?:_(?:Connection|Edge|Filter|Changes?|Payload|Input))?';
 
-/**
- * Types recognized by patterns of their names. The patterns fit every kind, so a new CRD needs no new copy of this module. Apollo
- * treats a text that is not a name as a regular expression. `Shape`, `List` and `ChangeMessage` are not in the schema. The types
- * that match them get their policies.
- * @type {Record<string, string[]>}
- */
-const possibleTypes = {
-  KubernetesObject: [`^${kindName}$`],
-  ChangeMessage: [`^${kindName}Changes?$`],
-  List: [`^${kindName}Connection$`],
-  Shape: [`^(?!(?:Query|Mutation|Subscription|${kindName}(?:Connection|Edge|Changes?))$).+$`],
-};
-
 /** The field that identifies an item of a list, as in Kubernetes. Two answers may contain different fields of one item. */
 const itemKeys = {
   conditions: 'type',
@@ -149,6 +182,66 @@ const itemKeys = {
   volumeMounts: 'mountPath',
   ownerReferences: 'uid',
   columns: 'name',
+};
+
+/** The keys in an unfinished snapshot, by cache, and by type and filter. @type {WeakMap<object, Map<string, Set<string>>>} */
+const snapshots = new WeakMap();
+
+/**
+ * Finds the objects that a message of a subscription removes from the cached lists. Null if there are none.
+ * @param {object} cache
+ * @param {any} message
+ * @param {unknown} filter That of the subscription.
+ * @param {(type: string, id: string) => string} keyOf The cache's key of an object.
+ */
+function removedBy(cache, message, filter, keyOf) {
+  const type = String(message.__typename).replace(/Changes$/, '');
+  const text = stableText(filter);
+  const unfiltered = text === 'null' || text === '{}';
+  const mine = snapshots.get(cache) ?? new Map();
+  snapshots.set(cache, mine);
+  if (message.reset) mine.set(`${type} ${text}`, new Set());
+  const named = mine.get(`${type} ${text}`);
+  /** @type {Set<string>} */
+  const gone = new Set();
+  /** @type {Set<string>} */
+  const unlisted = new Set();
+  for (const { type: change, id, reason } of message.changes) {
+    const key = keyOf(type, id);
+    if (change !== 'REMOVED') named?.add(key);
+    else (reason === 'DELETED' || unfiltered ? gone : unlisted).add(key);
+  }
+  const whole = message.phase === 'SYNCED' && named !== undefined;
+  if (whole) mine.delete(`${type} ${text}`);
+  if (gone.size === 0 && unlisted.size === 0 && !whole) return null;
+  return {
+    /** Complete when every list has been asked for its objects. */
+    gone,
+
+    /** Is a cached list the one of the subscription? */
+    isOf: (/** @type {string} */ connection, /** @type {unknown} */ itsFilter) =>
+      connection === `${type}Connection` && stableText(itsFilter) === text,
+
+    keeps(/** @type {string} */ key, /** @type {boolean} */ isSame) {
+      if (gone.has(key) || (isSame && unlisted.has(key))) return false;
+      if (!whole || !key.startsWith(`${type}:`) || !(isSame || unfiltered) || named.has(key)) return true;
+      if (unfiltered) gone.add(key);
+      return false;
+    },
+  };
+}
+
+/**
+ * Types recognized by patterns of their names. The patterns fit every kind, so a new CRD needs no new copy of this module. Apollo
+ * treats a text that is not a name as a regular expression. `Shape`, `List` and `ChangeMessage` are not in the schema. The types
+ * that match them get their policies.
+ * @type {Record<string, string[]>}
+ */
+const possibleTypes = {
+  KubernetesObject: [`^${kindName}$`],
+  ChangeMessage: [`^${kindName}Changes?$`],
+  List: [`^${kindName}Connection$`],
+  Shape: [`^(?!(?:Query|Mutation|Subscription|${kindName}(?:Connection|Edge|Changes?))$).+$`],
 };
 
 /** @typedef {{ readonly __ref?: string, readonly __typename?: string, readonly [field: string]: any }} Stored */
@@ -203,8 +296,7 @@ const listsByKey = Object.fromEntries(Object.entries(itemKeys).map(([field, key]
 export function listPolicy() {
   return {
     keyArgs(/** @type {Record<string, unknown> | null} */ args, /** @type {{ fieldName: string }} */ { fieldName }) {
-      const own = Object.entries(args ?? {}).filter(([name, value]) => !pageArguments.has(name) && value != null);
-      return `${fieldName}:${stableText(Object.fromEntries(own))}`;
+      return `${fieldName}:${listArguments(args)}`;
     },
 
     read(/** @type {any} */ existing, /** @type {{ canRead(value: any): boolean }} */ { canRead }) {
@@ -236,12 +328,9 @@ export function listPolicy() {
       const held = typeof args?.offset === 'number' ? [] : (existing?.items ?? []);
       const info = rest.pageInfo ?? {};
       const known = existing?.pageInfo ?? {};
+      const facts = pageFacts(args, info, page);
       const place = placePage(held, page, {
-        after: args?.after ?? null,
-        before: args?.before ?? null,
-        last: typeof args?.last === 'number',
-        startCursor: info.startCursor ?? page[0]?.cursor ?? null,
-        endCursor: info.endCursor ?? page.at(-1)?.cursor ?? null,
+        ...facts,
         hasNextPage:
           info.endCursor != null && info.endCursor === known.endCursor && !args?.before ? false : info.hasNextPage,
         hasPreviousPage:
@@ -259,11 +348,7 @@ export function listPolicy() {
       const pageInfo = rest.pageInfo && {
         ...known,
         ...info,
-        ...(place.before.length > 0 || (page.length === 0 && joined)
-          ? pick(known, ['startCursor', 'hasPreviousPage'])
-          : {}),
-        ...(place.after.length > 0 ? pick(known, ['endCursor', 'hasNextPage']) : {}),
-        ...(page.length === 0 && joined ? pick(known, ['endCursor']) : {}),
+        ...(joined ? defined(joinedEnds(known, { ...info, before: facts.before }, page, place)) : {}),
       };
       return {
         ...existing,
@@ -277,12 +362,9 @@ export function listPolicy() {
   };
 }
 
-/**
- * @param {Record<string, any>} from
- * @param {readonly string[]} names
- */
-function pick(from, names) {
-  return Object.fromEntries(names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]));
+/** @param {Record<string, any>} values */
+function defined(values) {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
 /**
@@ -392,9 +474,6 @@ function registerTypes(cache, value) {
   for (const inner of Object.values(value)) registerTypes(cache, inner);
 }
 
-/** The ids in an unfinished snapshot, by cache, and by type and filter. @type {WeakMap<object, Map<string, Set<string>>>} */
-const snapshots = new WeakMap();
-
 /**
  * Removes from the cached lists the objects that a message of a subscription removes. Call it with each message and with the
  * filter of the subscription. Select `changes { type id reason object { … } }`.
@@ -412,51 +491,28 @@ const snapshots = new WeakMap();
  * @param {{ filter?: unknown }} [subscription]
  */
 export function applyChanges(cache, message, { filter = null } = {}) {
-  const type = String(message.__typename).replace(/Changes$/, '');
-  const unfiltered = stableText(filter) === 'null' || stableText(filter) === '{}';
-  const mine = snapshots.get(cache) ?? new Map();
-  snapshots.set(cache, mine);
-  const key = `${type} ${stableText(filter)}`;
-  if (message.reset) mine.set(key, new Set());
-  const named = mine.get(key);
-  for (const { type: change, id } of message.changes) if (change !== 'REMOVED') named?.add(id);
-
-  const gone = new Set();
-  const unlisted = new Set();
-  for (const { type: change, id, reason } of message.changes) {
-    if (change === 'REMOVED')
-      (reason === 'DELETED' || unfiltered ? gone : unlisted).add(cache.identify({ __typename: type, id }));
-  }
-  const whole = message.phase === 'SYNCED' && named !== undefined;
-  if (whole) mine.delete(key);
-  if (gone.size === 0 && unlisted.size === 0 && !whole) return;
-
-  const keeps = (/** @type {string} */ ref, /** @type {boolean} */ sameFilter) => {
-    if (gone.has(ref) || (sameFilter && unlisted.has(ref))) return false;
-    if (!whole || !ref.startsWith(`${type}:`) || !(sameFilter || unfiltered)) return true;
-    if (named.has(ref.slice(type.length + 1))) return true;
-    if (unfiltered) gone.add(ref);
-    return false;
-  };
+  const keyOf = (/** @type {string} */ type, /** @type {string} */ id) => cache.identify({ __typename: type, id });
+  const removed = removedBy(cache, message, filter, keyOf);
+  if (removed === null) return;
   cache.batch({
     update(/** @type {any} */ inBatch) {
       inBatch.modify({
         id: 'ROOT_QUERY',
         fields(/** @type {any} */ list, /** @type {{ storeFieldName: string }} */ { storeFieldName }) {
           if (!Array.isArray(list?.items)) return list;
-          const sameFilter = list.__typename === `${type}Connection` && filterOf(storeFieldName) === stableText(filter);
-          const items = list.items.filter((/** @type {any} */ { key: ref }) => keeps(ref, sameFilter));
+          const isSame = removed.isOf(list.__typename, filterOf(storeFieldName));
+          const items = list.items.filter((/** @type {any} */ { key: ref }) => removed.keeps(ref, isSame));
           return items.length === list.items.length ? list : { ...list, items };
         },
       });
-      for (const id of gone) inBatch.evict({ id });
+      for (const id of removed.gone) inBatch.evict({ id });
     },
   });
 }
 
 /** @param {string} storeFieldName */
 function filterOf(storeFieldName) {
-  return stableText(JSON.parse(storeFieldName.slice(storeFieldName.indexOf(':') + 1)).filter);
+  return JSON.parse(storeFieldName.slice(storeFieldName.indexOf(':') + 1)).filter;
 }
 
 /**
