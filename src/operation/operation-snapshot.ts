@@ -77,24 +77,37 @@ export class OperationSnapshot {
     return this.#openedAt === null ? 0 : this.#parts.source.monotonic() - this.#openedAt;
   }
 
+  /** Opens the lease, if it is not open. @throws as `read` */
+  async opened(): Promise<void> {
+    await this.#opened();
+  }
+
   /** As `Operation.read`. */
   async read<T>(work: (lease: Lease, view: View) => Promise<T>, path: ResponsePath): Promise<T> {
-    const { source, caller, signal, isDetached, trace, notes, span: parent } = this.#parts;
+    const { source, isDetached, trace, notes, span: parent } = this.#parts;
     notes.isPersonal = true;
-    const options = { client: caller.name, ...(signal === undefined ? {} : { signal }) };
     if (isDetached) {
       const span = parent.child('lease');
       return source.reader
         .lease(async (lease) => {
           const view = await this.#view(lease);
           return trace.follow(spreadable(lease), path, (traced) => work(traced, view), span);
-        }, options)
+        }, this.#leaseOptions())
         .finally(() => span.end());
     }
-    if (this.#ended) throw endedError();
-    this.#opening ??= this.#open(options);
-    const { lease, view, span } = await this.#opening;
+    const { lease, view, span } = await this.#opened();
     return trace.follow(lease, path, (traced) => work(traced, view), span);
+  }
+
+  #leaseOptions(): LeaseOptions {
+    const { caller, signal } = this.#parts;
+    return { client: caller.name, ...(signal === undefined ? {} : { signal }) };
+  }
+
+  async #opened(): Promise<OpenRead> {
+    if (this.#ended) throw endedError();
+    this.#opening ??= this.#open(this.#leaseOptions());
+    return this.#opening;
   }
 
   async #open(options: LeaseOptions): Promise<OpenRead> {

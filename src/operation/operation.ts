@@ -226,7 +226,9 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     path: ResponsePath = [],
     clusters: readonly string[] | null = null,
   ): Promise<T> {
-    const [first, ...others] = this.cellsOf(clusters);
+    const parts = this.cellsOf(clusters);
+    const [first, ...others] = parts;
+    if (others.length > 0 && !this.isDetached) await Promise.all(parts.map((cell) => cell.#snapshot.opened()));
     const within = (cell: Operation<G>, read: (found: CellRead<G>) => Promise<T>): Promise<T> =>
       cell.read((lease, view) => read({ operation: cell, lease, view }), path);
     const withAll = (found: readonly [CellRead<G>, ...CellRead<G>[]], left: readonly Operation<G>[]): Promise<T> => {

@@ -112,8 +112,13 @@ async function aggregateRows(
   const merged = Array.from({ length: sets }, () => new Map<string, Merged>());
   if (plan.by.length === 0) for (const groups of merged) groups.set(groupText([]), emptyGroup(plan));
   let count = 0;
-  for (const { lease, statement, rows } of statements) {
-    for (const { set, group } of readGroups(await lease.all(statement), plan, rows.set !== null)) {
+  // The cells read at the same time.
+  const isOne = new Set(statements.map(({ lease }) => lease)).size <= 1;
+  const begun = isOne ? [] : statements.map(({ lease, statement }) => lease.all(statement));
+  for (const reading of begun) reading.catch(() => {});
+  for (const [index, { lease, statement, rows }] of statements.entries()) {
+    const read = await (begun[index] ?? lease.all(statement));
+    for (const { set, group } of readGroups(read, plan, rows.set !== null)) {
       const groups = merged[set];
       if (groups === undefined) continue;
       const text = groupText(group.keys);

@@ -133,9 +133,13 @@ export class ListConnection implements ConnectionSource {
 
   totalCount(limit: number | null): Promise<number | OverBudget> {
     return this.#read(async (cells) => {
+      const counts = await Promise.all(
+        cells.map(({ operation, lease, view }) =>
+          operation.source.counts.count(lease, view, this.#plan, limit, operation.scans),
+        ),
+      );
       let count = 0;
-      for (const { operation, lease, view } of cells) {
-        const found = await operation.source.counts.count(lease, view, this.#plan, limit, operation.scans);
+      for (const found of counts) {
         if (typeof found !== 'number') return found;
         count += found;
       }
@@ -217,12 +221,13 @@ export class ListConnection implements ConnectionSource {
     const ordered = orderBy.flatMap(hopsOf);
     await requireRelated(this.#operation, leases, [...hops, ...ordered]);
     const leadsToAll = hops.some(({ to }) => to.key === anyKind);
-    for (const { lease, view } of cells) {
+    const searchable = cells.map(({ lease, view }) => {
       warnOfHiddenEnds(this.#operation, view, { filter, hops: ordered }, this.#path);
       const keys = leadsToAll ? [...view.layouts.keys()] : [...this.#kinds.keys(), ...hops.map(({ to }) => to.key)];
       const ids = keys.map((key) => view.get(key)?.kindId).filter((id) => id !== undefined);
-      await requireSearchable(lease, ids, filter);
-    }
+      return requireSearchable(lease, ids, filter);
+    });
+    await Promise.all(searchable);
   }
 
   #requireVisible(cells: readonly CellRead[]): void {
