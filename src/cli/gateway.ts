@@ -21,7 +21,7 @@ import type { IngestProgress } from '../ingest/context/progress.ts';
 import { type IngestHandle, startIngest } from '../ingest/thread/start-ingest.ts';
 import type { ClusterOptions } from '../kube/client/connection.ts';
 import { createSealCopy, type SealMemory, sealMemory } from '../store/file/file-seal.ts';
-import { cellPlan, removeOtherCells } from './cells/cell-plan.ts';
+import { cellPlan, parseCells, removeOtherCells } from './cells/cell-plan.ts';
 import { AbstractKindsFile, healthDocuments, relationTexts } from './declaration-files.ts';
 import { requiredKeys } from './options/credential-kinds.ts';
 import { Shutdown } from './parts/shutdown.ts';
@@ -108,9 +108,10 @@ export async function startGateway(
     const folder = processesFolder(config, shutdown);
     const seal = sealMemory(folder === null ? {} : { writes: sealFile(folder) });
     const parts = { file, folder, seal, sizes, shutdown, log };
-    removeOtherCells(file, config.cells.count, log);
+    const { count } = parseCells(config.cells);
+    removeOtherCells(file, count, log);
     const starting =
-      config.cells.count === 1
+      count === 1
         ? startServers(config, { ...parts, ...extras, clusters, opening: openIngest(config, clusters, parts) })
         : startInCells(config, { ...parts, ...extras, clusters });
     const { ingest, server } = await orAborted(starting, signal);
@@ -175,10 +176,9 @@ async function startInCells(config: GatewayConfig, starting: Omit<Starting, 'ope
     );
   }
   const { clusters, clusterSecretsEveryMs, ...parts } = starting;
-  const { count } = config.cells;
   const names = await namesOf(clusters);
   const plan = cellPlan(config.cells, names, parts.file);
-  const share = (bytes: number | undefined): number | undefined => bytes && Math.floor(bytes / count);
+  const share = (bytes: number | undefined): number | undefined => bytes && Math.floor(bytes / plan.files.length);
   const own = { ...config, maxDisk: share(config.maxDisk), changeLogMax: share(config.changeLogMax) };
   const cells = plan.files.map((file, index) => {
     const inCell = clusters.filter((_, at) => plan.cellOf(names[at] ?? '') === index);

@@ -10,7 +10,6 @@ import { createHash } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Logger } from '../../base/log.ts';
-import type { Config } from '../../config/options.ts';
 
 interface CellPlan {
   /** By cell. */
@@ -19,13 +18,27 @@ interface CellPlan {
   cellOf(cluster: string): number;
 }
 
+/** How many cells there are, and those of the clusters that are named. @param text the value of --cells */
+export function parseCells(text: string): { readonly count: number; readonly named: ReadonlyMap<string, number> } {
+  if (/^\d+$/.test(text)) return { count: Number(text), named: new Map() };
+  const named = new Map(
+    text.split(',').map((entry): [string, number] => {
+      const at = entry.lastIndexOf('=');
+      return [entry.slice(0, at), Number(entry.slice(at + 1))];
+    }),
+  );
+  return { count: Math.max(...named.values()) + 1, named };
+}
+
 /**
+ * @param text the value of --cells
  * @param clusters names of the clusters of the start, in their order
  * @param file that of the first cell
  */
-export function cellPlan({ count, named }: Config['cells'], clusters: readonly string[], file: string): CellPlan {
-  const places = new Map(Object.entries(named));
-  for (const [index, cluster] of clusters.filter((each) => !places.has(each)).entries()) {
+export function cellPlan(text: string, clusters: readonly string[], file: string): CellPlan {
+  const { count, named } = parseCells(text);
+  const places = new Map(named);
+  for (const [index, cluster] of clusters.filter((each) => !named.has(each)).entries()) {
     places.set(cluster, index % count);
   }
   return {

@@ -13,24 +13,19 @@ export const mostProcesses = 64;
 export const processes = z.union([z.literal('auto'), whole(1, mostProcesses)], {
   error: `must be auto or a whole number from 1 to ${mostProcesses}`,
 });
-/** Of --cells: how many there are, and the cells of clusters that are named. */
+/** Of --cells, as text: how many there are, or the cells of clusters that are named. */
 const mostCells = 64;
 const wantedCells = `must be a whole number from 1 to ${mostCells}, or clusters with their cells such as east=0,west=1`;
-const cellsOf = (text: string): { readonly count: number; readonly named: Readonly<Record<string, number>> } => {
-  if (/^\d+$/.test(text)) return { count: Number(text), named: {} };
-  const named = Object.fromEntries(
-    text.split(',').map((entry) => [entry.slice(0, entry.lastIndexOf('=')), Number(/=(\d{1,2})$/.exec(entry)?.[1])]),
-  );
-  return { count: Math.max(...Object.values(named)) + 1, named };
+const isCells = (text: string): boolean => {
+  const places = /^\d+$/.test(text)
+    ? [Number(text) - 1]
+    : text.split(',').map((entry) => Number(/^.+=(\d{1,2})$/.exec(entry)?.[1]));
+  return places.every((place) => place >= 0 && place < mostCells);
 };
 export const cells = z
   .union([z.number(), z.string()], { error: wantedCells })
-  .transform((given) => cellsOf(String(given)))
-  .refine(
-    ({ count, named }) =>
-      count >= 1 && count <= mostCells && !Object.keys(named).includes('') && Number.isInteger(count),
-    { error: wantedCells },
-  );
+  .transform(String)
+  .refine(isCells, { error: wantedCells });
 export const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
   error: 'must be true or false',
 });
