@@ -4,6 +4,7 @@
  * PORTOLAN_MODEL_SEEDS says how many seeds are played in all (1000), PORTOLAN_SEED=n plays that one alone.
  */
 import { expect, test } from 'vitest';
+import { randomRuns } from '../kit/random-runs.ts';
 import { allFaults, strikes } from './model-faults.ts';
 import { play } from './play.ts';
 
@@ -24,7 +25,7 @@ export function playShare(share: number): void {
   }
   // Thousands of refusals are made in a second: nobody reads where they come from.
   Error.stackTraceLimit = 0;
-  const each = Math.ceil(Number(PORTOLAN_MODEL_SEEDS ?? 1000) / shares);
+  const each = Math.ceil(Number(PORTOLAN_MODEL_SEEDS ?? randomRuns(1000, 10_000)) / shares);
   const from = share * each + 1;
   for (let first = from; first < from + each; first += seedsInOne) {
     const last = Math.min(first + seedsInOne, from + each) - 1;

@@ -15,9 +15,10 @@ import { DescriptionCache } from '../../src/graphql/publish/description-cache.ts
 import { GenerationBuilder } from '../../src/graphql/schema/build-generation.ts';
 import { openReader, type PooledReader } from '../../src/store/read/reader.ts';
 import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { storeFile } from '../kit/store-file.ts';
 
-const rounds = 5000;
+const rounds = randomRuns(500, 5000);
 const roundsOfRun = 100;
 
 const groups = [
