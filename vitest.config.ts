@@ -1,13 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { configDefaults, defineConfig } from 'vitest/config';
+import { defineConfig } from 'vitest/config';
 
 // Threads and processes that tests start would parse and compile the same TypeScript again, thousands of times in a run. The folder is
 // that of src/portolan.js.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/portolan', import.meta.url));
-
-/** Suites on real API servers, and those that wait for sick ones: they leave the processor idle for about half of the time. */
-const waiting = ['src/**/*.real.test.ts', 'test/**/*.real.test.ts', 'test/hostile/sick-api-server.test.ts'];
 
 export default defineConfig({
   // As Node resolves packages: otherwise vitest loads a second copy of graphql beside the one that Pothos and Yoga import.
@@ -15,6 +12,9 @@ export default defineConfig({
   test: {
     // Servers, worker threads and SQLite files: give each file a process of its own.
     pool: 'forks',
+    // A file leaves the processor idle for a third of its time, and a suite on a real API server for half of it.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
+    include: ['src/**/*.test.ts', 'sim/**/*.test.ts', 'test/**/*.test.ts'],
     // As src/portolan.js has it, which tells why: threads of tests read TypeScript while others speak HTTP.
     execArgv: ['--no-wasm-code-gc'],
     globalSetup: ['test/kit/built-playground.ts'],
@@ -22,27 +22,5 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     reporters: ['default', './test/kit/count-reporter.ts'],
-    // One after the other.
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'computing',
-          include: ['src/**/*.test.ts', 'sim/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...waiting],
-          maxWorkers: availableParallelism(),
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'waiting',
-          include: waiting,
-          maxWorkers: Math.ceil(1.5 * availableParallelism()),
-          sequence: { groupOrder: 1 },
-        },
-      },
-    ],
   },
 });

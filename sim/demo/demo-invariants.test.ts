@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
+import { randomRuns } from '../../test/kit/random-runs.ts';
 import { type WorldObject, worldProblems } from '../../test/kit/world-invariants.ts';
 import { GarbageCollector } from '../api/garbage-collector.ts';
 import { ObjectApi } from '../api/object-api.ts';
@@ -65,7 +66,7 @@ function play(seed: number, pods: number): Playing {
 }
 
 const given = process.env['PORTOLAN_SEED'];
-const count = Number(process.env['PORTOLAN_WORLD_SEEDS'] ?? 2);
+const count = Number(process.env['PORTOLAN_WORLD_SEEDS'] ?? randomRuns(1, 2));
 const seeds = given === undefined ? Array.from({ length: count }, (_, i) => i + 1) : [Number(given)];
 
 describe.each(seeds)('the demo world of seed %i', (seed) => {

@@ -9,6 +9,7 @@ import { eventually } from '../../test/kit/eventually.ts';
 import { kubeconfigFolder } from '../../test/kit/kubeconfig-file.ts';
 import { sendJson, startLoopbackServer } from '../../test/kit/loopback-server.ts';
 import { sampleOf } from '../../test/kit/prometheus-text.ts';
+import { randomRuns } from '../../test/kit/random-runs.ts';
 import { storedRecord } from '../../test/kit/shadow-records.ts';
 import { pod, servedResource } from '../../test/kit/store-file.ts';
 import { fixedRights, type Rights, seesEverything } from '../access/rights.ts';
@@ -648,7 +649,7 @@ describe('watch', () => {
             .toSorted();
         expect(shown(seen.values())).toEqual(shown((await door.ask(all)).body.items));
       }),
-      { numRuns: 25 },
+      { numRuns: randomRuns(8, 25) },
     );
   });
 

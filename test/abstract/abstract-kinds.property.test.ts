@@ -8,6 +8,7 @@ import { readAbstractKinds } from '../../src/catalog/abstract/read-abstract-kind
 import { deriving } from '../kit/deriving.ts';
 import { describedCrd, type EngineFixture, engineFixture, made } from '../kit/engine-fixture.ts';
 import { eventually } from '../kit/eventually.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 
 const plurals = ['ants', 'bees', 'cats'];
 const keyOf = (plural: string) => `${plural}.example.com`;
@@ -189,6 +190,6 @@ test('random abstract kinds are what a plain computation gives', async () => {
         writer().close();
       },
     ),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: randomRuns(8, 25), endOnFailure: true },
   );
 }, 180_000);

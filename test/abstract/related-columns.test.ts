@@ -10,6 +10,7 @@ import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 import { deriving } from '../kit/deriving.ts';
 import { describedCrd, type EngineFixture, engineFixture, type FixtureOptions, made } from '../kit/engine-fixture.ts';
 import { eventually } from '../kit/eventually.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 
 const object = (properties: object) => ({ type: 'object', properties });
 const text = { type: 'string' };
@@ -296,7 +297,7 @@ describe('random objects', () => {
           }
         },
       ),
-      { numRuns: 15 },
+      { numRuns: randomRuns(5, 15) },
     );
   });
 });

@@ -2,7 +2,6 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { doctor } from '../../src/cli/doctor/doctor.ts';
@@ -13,11 +12,11 @@ import { type ControlPlane, startControlPlane } from '../kit/control-plane.ts';
 import { eventually } from '../kit/eventually.ts';
 import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
 import { sendJson, startLoopbackServer } from '../kit/loopback-server.ts';
+import { programs } from '../kit/programs.ts';
 import { describeOn, mainServer, oldServer } from '../kit/real-servers.ts';
 import { handMadeRecord } from '../kit/shadow-records.ts';
 import { readPage } from '../kit/written-page.ts';
 
-const entry = fileURLToPath(new URL('../../src/portolan.js', import.meta.url));
 const dayMs = 86_400_000;
 const apiService = 'v1alpha1.shadow.portolan.dev';
 
@@ -102,7 +101,10 @@ describeOn(
       ({ plane } = aggregated);
       folder = join(plane.dir, 'commands');
       mkdirSync(join(folder, 'bin'), { recursive: true });
-      writeFileSync(join(folder, 'bin', 'portolan'), `#!/bin/sh\nexec '${process.execPath}' '${entry}' "$@"\n`);
+      writeFileSync(
+        join(folder, 'bin', 'portolan'),
+        `#!/bin/sh\nexec '${process.execPath}' '${programs.portolan}' "$@"\n`,
+      );
       chmodSync(join(folder, 'bin', 'portolan'), 0o755);
       writeFileSync(join(folder, 'ca.crt'), aggregated.authority.ca);
     }, 240_000);

@@ -23,6 +23,7 @@ import { type AggregatedPlane, startAggregatedPlane } from '../kit/aggregated-pl
 import { eventually } from '../kit/eventually.ts';
 import { runKubectl } from '../kit/kubectl-run.ts';
 import { type KubectlChange, memberPlurals, RandomMembers, setWidgetCrd } from '../kit/random-members.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { describeOn, mainServer } from '../kit/real-servers.ts';
 import { seededRandom } from '../kit/seeded-random.ts';
 import {
@@ -38,7 +39,7 @@ import {
   writtenSet,
 } from '../kit/set-model.ts';
 
-const changes = Number(process.env['PORTOLAN_SET_CHANGES'] ?? 60);
+const changes = Number(process.env['PORTOLAN_SET_CHANGES'] ?? randomRuns(25, 60));
 const seed = Number(process.env['PORTOLAN_SEED'] ?? 38);
 const namespace = 'follow';
 const tokens = { jane: 'token-of-jane', scaler: 'token-of-scaler' };

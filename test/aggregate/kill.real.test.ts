@@ -3,7 +3,7 @@
  * replica, or the killed one after its restart, carries out the next apply or deletion. Then the cluster has what was submitted, and
  * nothing else.
  *
- * PORTOLAN_KILL_ROUNDS is the number of kills (12), PORTOLAN_SEED the seed of their moments (1).
+ * PORTOLAN_KILL_ROUNDS is the number of kills (6), PORTOLAN_SEED the seed of their moments (1).
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '../../src/base/must.ts';
@@ -16,14 +16,16 @@ import {
   type ReplicatedPlane,
   startReplicatedPlane,
 } from '../kit/door-replicas.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { describeOn, mainServer } from '../kit/real-servers.ts';
 import { seededRandom } from '../kit/seeded-random.ts';
 import { killMoments } from '../kit/write-gate.ts';
 
-const rounds = Number(process.env['PORTOLAN_KILL_ROUNDS'] ?? 12);
+const rounds = Number(process.env['PORTOLAN_KILL_ROUNDS'] ?? randomRuns(6, 12));
 const seed = Number(process.env['PORTOLAN_SEED'] ?? 1);
 const namespace = 'default';
 const memberCount = 20;
+const operations = ['create', 'update', 'delete'] as const;
 
 interface LiveObject {
   /** The objects of a list have none. */
@@ -85,7 +87,7 @@ describeOn([mainServer], 'kills of the door', { timeout: 60_000 + rounds * 60_00
           query: { fieldManager: 'kubectl', force: true },
         });
       const remove = (): Promise<unknown> => client.delete(pathOf(set));
-      const operation = one(['create', 'update', 'delete'] as const);
+      const operation = must(operations[round % operations.length], 'an operation');
       tally[operation] += 1;
       const [first, second, third] = [flowList(0), flowList(1), flowList(2)];
       const survivor = otherThan(victim);

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { unrestricted } from '../../src/access/scope.ts';
 import { Dice } from '../fuzz/dice.ts';
 import { gadgets, widgets } from '../kit/graphql-world.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import {
   describeScopes,
   isSeen,
@@ -16,7 +17,7 @@ import {
   scopedStore,
 } from '../kit/scoped-world.ts';
 
-const runs = Number(process.env['PORTOLAN_RELATION_RUNS'] ?? 40);
+const runs = Number(process.env['PORTOLAN_RELATION_RUNS'] ?? randomRuns(10, 40));
 
 interface Ref {
   readonly kind: string;

@@ -8,11 +8,12 @@ import { type Scopes, unrestricted } from '../../src/access/scope.ts';
 import { Dice } from '../fuzz/dice.ts';
 import type { Asking } from '../kit/answer-pair.ts';
 import { changeObject } from '../kit/random-change.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { cursorsOf } from '../kit/scoped-cursors.ts';
 import { scopedDocument } from '../kit/scoped-documents.ts';
 import { randomObjects, randomScopes, scopedStore } from '../kit/scoped-world.ts';
 
-const runs = Number(process.env['PORTOLAN_KEPT_ANSWERS'] ?? '12');
+const runs = Number(process.env['PORTOLAN_KEPT_ANSWERS'] ?? randomRuns(4, 12));
 const questions = 8;
 const steps = 200;
 /** Seeds that failed: a page of no objects was warned of unknown namespaces by the executor alone. */

@@ -7,8 +7,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { describedCrd, type EngineFixture, engineFixture, type Schema } from '../kit/engine-fixture.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 
-const pairs = Number(process.env['PORTOLAN_MISFIT_PAIRS'] ?? 90);
+const pairs = Number(process.env['PORTOLAN_MISFIT_PAIRS'] ?? randomRuns(40, 90));
 const objectsOfSchema = 5;
 
 const scalars = ['text', 'boolean', 'int32', 'int64', 'number', 'time', 'duration', 'quantity', 'port'] as const;

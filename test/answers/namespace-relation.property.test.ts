@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { unrestricted } from '../../src/access/scope.ts';
 import { Dice } from '../fuzz/dice.ts';
 import { widgets } from '../kit/graphql-world.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import {
   describeScopes,
   isSeen,
@@ -17,7 +18,7 @@ import {
   scopedStore,
 } from '../kit/scoped-world.ts';
 
-const runs = Number(process.env['PORTOLAN_RELATION_RUNS'] ?? 40);
+const runs = Number(process.env['PORTOLAN_RELATION_RUNS'] ?? randomRuns(10, 40));
 const teamPath = 'namespace.metadata.labels[\\"team\\"]';
 
 function withTeams(objects: readonly PlacedObject[], dice: Dice): readonly PlacedObject[] {

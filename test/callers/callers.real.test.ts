@@ -14,13 +14,14 @@ import {
 import { type ControlPlane, startControlPlane } from '../kit/control-plane.ts';
 import { eventually } from '../kit/eventually.ts';
 import { type RunningGateway, runGateway } from '../kit/gateway.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { describeOn, mainServer, oldServer } from '../kit/real-servers.ts';
 
 interface Listed {
   readonly items: readonly { readonly metadata: { readonly namespace?: string; readonly name: string } }[];
 }
 
-const rounds = Number(process.env['PORTOLAN_CALLER_ROUNDS'] ?? '3');
+const rounds = Number(process.env['PORTOLAN_CALLER_ROUNDS'] ?? randomRuns(1, 3));
 
 describeOn([mainServer, oldServer], 'callers of a real cluster', { timeout: 600_000 }, (server) => {
   let plane: ControlPlane;

@@ -7,15 +7,15 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import { createCertificateAuthority } from '../kit/certificates.ts';
 import { eventually } from '../kit/eventually.ts';
 import { type RunningGateway, runGateway } from '../kit/gateway.ts';
 import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
+import { programs } from '../kit/programs.ts';
 
-const plugin = fileURLToPath(new URL('../../src/kubectl-portolan.js', import.meta.url));
+const plugin = programs['kubectl-portolan'];
 const token = 'token-of-admin';
 const count = '{ nodes { totalCount } }';
 const folder = kubeconfigFolder();

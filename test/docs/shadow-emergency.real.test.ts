@@ -2,17 +2,16 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AggregatedPlane, startAggregatedPlane } from '../kit/aggregated-plane.ts';
 import { eventually } from '../kit/eventually.ts';
+import { programs } from '../kit/programs.ts';
 import { describeOn, mainServer } from '../kit/real-servers.ts';
 import { handMadeRecord, makeSet } from '../kit/shadow-records.ts';
 import { blocksOf, readPage, sectionOf } from '../kit/written-page.ts';
 
 const page = readPage('docs/shadow-emergency.md');
-const entry = fileURLToPath(new URL('../../src/portolan.js', import.meta.url));
 const name = 'v1alpha1.shadow.portolan.dev';
 
 describeOn(
@@ -46,7 +45,10 @@ describeOn(
       aggregated = await startAggregatedPlane({ server, controllerManager: true });
       folder = join(aggregated.plane.dir, 'commands');
       mkdirSync(join(folder, 'bin'), { recursive: true });
-      writeFileSync(join(folder, 'bin', 'portolan'), `#!/bin/sh\nexec '${process.execPath}' '${entry}' "$@"\n`);
+      writeFileSync(
+        join(folder, 'bin', 'portolan'),
+        `#!/bin/sh\nexec '${process.execPath}' '${programs.portolan}' "$@"\n`,
+      );
       chmodSync(join(folder, 'bin', 'portolan'), 0o755);
       writeFileSync(join(folder, 'ca.crt'), aggregated.authority.ca);
       await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });

@@ -16,6 +16,7 @@ import { filesBeside } from '../../src/store/file/open-store.ts';
 import { commandHost } from '../kit/command-host.ts';
 import { commandsOf, runCommand } from '../kit/command-process.ts';
 import { type LoopbackServer, startLoopbackServer } from '../kit/loopback-server.ts';
+import { programs } from '../kit/programs.ts';
 import { temporaryDirectory } from '../kit/temporary-directory.ts';
 
 const token = 'token-of-the-user';
@@ -371,8 +372,7 @@ describe('pipes and devices that are named', () => {
   test('a pipe of the shell is read', async () => {
     write(join(folder, 'kubeconfig'), cluster.kubeconfig());
     const line = `"$NODE" "$ENTRY" can --as alice list pods --kubeconfig <(cat kubeconfig)`;
-    const entry = join(import.meta.dirname, '../../src/portolan.js');
-    const env = { PATH: process.env['PATH'], HOME: home, NODE: process.execPath, ENTRY: entry };
+    const env = { PATH: process.env['PATH'], HOME: home, NODE: process.execPath, ENTRY: programs.portolan };
     const failed = await promisify(execFile)('bash', ['-c', line], { cwd: folder, env }).catch((error) => error);
     expect(failed).toMatchObject({ code: 1, stdout: expect.stringMatching(/^no\n/), stderr: '' });
   });

@@ -1,12 +1,12 @@
 /** Paths and filters that are more than SQLite takes: refused with their limit before any statement, and never with a statement's text. */
 import { describe, expect, test } from 'vitest';
 import { checkPathOptions } from '../../src/cli/gateway.ts';
-import { describedCrd, engineFixture, made } from '../kit/engine-fixture.ts';
+import { describedCrd, made, sharedFixture } from '../kit/engine-fixture.ts';
 
 const anything = { 'x-kubernetes-preserve-unknown-fields': true };
 
-async function world() {
-  const fixture = engineFixture();
+/** The tests only read. */
+const world = sharedFixture(async (fixture) => {
   // `more` nests in itself, by `$ref` of a definition as OpenAPI gives it or written out.
   const nested = (depth: number): Record<string, unknown> =>
     depth === 0
@@ -21,9 +21,9 @@ async function world() {
   );
   await fixture.sync('frees.example.com', [made({ kind: 'Free', name: 'a', spec: { any: [[[1]]] } })]);
   return fixture;
-}
+});
 
-type Fixture = Awaited<ReturnType<typeof world>>;
+type Fixture = ReturnType<typeof world>;
 type Door = (path: string) => string;
 
 const doors: Readonly<Record<string, Door>> = {
@@ -56,7 +56,7 @@ describe.each(Object.entries(doors))('%s', (_door, query) => {
     ['[name=value].x', '[a=b].x'],
     ['both', '[][a=b].x'],
   ])('a path with ever more %s is answered or refused by its limit', async (_what, step) => {
-    const fixture = await world();
+    const fixture = world();
     for (let count = 1; count <= 49; count += count < 24 ? 1 : 5) {
       const { message, code } = await errorOf(fixture, `spec.any${step.repeat(count)}`);
       expect([count, message]).toEqual([count, expect.not.stringMatching(/SELECT|SQLITE|json_|maximum depth/)]);
@@ -66,7 +66,7 @@ describe.each(Object.entries(doors))('%s', (_door, query) => {
   });
 
   test('a path with a hundred other steps is no defect', async () => {
-    const fixture = await world();
+    const fixture = world();
     for (const path of [
       `spec.any${'[0]'.repeat(95)}`,
       `spec.any${'.a'.repeat(95)}`,
@@ -80,7 +80,7 @@ describe.each(Object.entries(doors))('%s', (_door, query) => {
 });
 
 test('a live list takes no such path', async () => {
-  const fixture = await world();
+  const fixture = world();
   const path = `spec.any${'[]'.repeat(20)}`;
   const subscription = `subscription { exampleComFreeChanges(filter: { path: [{ path: "${path}", eq: 1 }] }) { cursor } }`;
   const result = await fixture.subscribe(subscription).then(
@@ -91,7 +91,7 @@ test('a live list takes no such path', async () => {
 });
 
 test('typed filters of lists inside each other have a limit', async () => {
-  const fixture = await world();
+  const fixture = world();
   const filterOf = (depth: number): string =>
     depth === 0 ? '{ name: { eq: "x" } }' : `{ more: { some: ${filterOf(depth - 1)} } }`;
   const { errors } = await fixture.query(`{ exampleComFrees(filter: { spec: ${filterOf(15)} }) { totalCount } }`);
@@ -101,7 +101,7 @@ test('typed filters of lists inside each other have a limit', async () => {
 });
 
 test('a wide filter of long paths is answered', async () => {
-  const fixture = await world();
+  const fixture = world();
   const path = `spec.any${'[]'.repeat(8)}`;
   const wide = Array.from({ length: 50 }, (_, at) => `{ path: "${path}", eq: ${at} }`).join(' ');
   const { errors } = await fixture.query(`{ exampleComFrees(filter: { path: [${wide}] }) { totalCount } }`);

@@ -2,7 +2,7 @@
  * The tables hold what an informer of client-node holds, after a storm: random writes, a restart of the API server, and lost history. That
  * informer ends on many errors, so it is started again. The oracle's own oracle is a list at the end.
  *
- * PORTOLAN_STORM_CHANGES says how many writes (300), PORTOLAN_SEED which (39).
+ * PORTOLAN_STORM_CHANGES says how many writes (100), PORTOLAN_SEED which (39).
  */
 import { KubeConfig, type KubernetesListObject, type KubernetesObject, makeInformer } from '@kubernetes/client-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,10 +13,11 @@ import { type ControlPlane, startControlPlane } from '../kit/control-plane.ts';
 import { eventually } from '../kit/eventually.ts';
 import { type RunningGateway, runGateway } from '../kit/gateway.ts';
 import { data } from '../kit/graphql-client.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { describeOn, mainServer, oldServer } from '../kit/real-servers.ts';
 
 const seed = Number(process.env['PORTOLAN_SEED'] ?? 39);
-const changes = Number(process.env['PORTOLAN_STORM_CHANGES'] ?? 300);
+const changes = Number(process.env['PORTOLAN_STORM_CHANGES'] ?? randomRuns(100, 300));
 const path = '/api/v1/configmaps';
 const namespace = 'storm';
 /** A server that ends by SIGTERM waits for open watches as long as for requests. No write takes so long on a busy machine. */

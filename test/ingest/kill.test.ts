@@ -3,7 +3,7 @@
  * process reaches the server's set of objects, the references and selectors are those of the bodies, and folding the change log gives
  * the table.
  *
- * PORTOLAN_KILLS is the number of kills (10), PORTOLAN_SEED the seed of their moments (1).
+ * PORTOLAN_KILLS is the number of kills (4), PORTOLAN_SEED the seed of their moments (1).
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,12 +17,13 @@ import { Database } from '../../src/store/sqlite/database.ts';
 import { eventually } from '../kit/eventually.ts';
 import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
 import { Follower } from '../kit/log-follower.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { seededRandom } from '../kit/seeded-random.ts';
 import { entriesAmiss } from '../kit/store-file.ts';
 import { temporaryDirectory } from '../kit/temporary-directory.ts';
 
 const program = fileURLToPath(new URL('../kit/ingest-process.ts', import.meta.url));
-const kills = Number(process.env['PORTOLAN_KILLS'] ?? 10);
+const kills = Number(process.env['PORTOLAN_KILLS'] ?? randomRuns(4, 10));
 const random = seededRandom(Number(process.env['PORTOLAN_SEED'] ?? 1));
 const below = (bound: number): number => Math.floor(random() * bound);
 

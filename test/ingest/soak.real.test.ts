@@ -7,7 +7,7 @@
  *   kills the API server, which comes back without a watch cache, so that watches go on from etcd's memory;
  *   cuts the gateway off, writes, and compacts etcd: what the gateway remembers is gone (410), and it must list by difference;
  *   kills the API server again and takes the gateway's token away: another one is in the file and comes from the plugin.
- * PORTOLAN_SOAK_WRITES says how many writes (600), PORTOLAN_SOAK_ROUNDS how many rounds (1), PORTOLAN_SEED which ones.
+ * PORTOLAN_SOAK_WRITES says how many writes (200), PORTOLAN_SOAK_ROUNDS how many rounds (1), PORTOLAN_SEED which ones.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,12 +21,13 @@ import { eventually } from '../kit/eventually.ts';
 import { type RunningGateway, runGateway } from '../kit/gateway.ts';
 import { type Collected, data, subscribe } from '../kit/graphql-client.ts';
 import { Follower, leaseOn } from '../kit/log-follower.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { prepareWrites, randomWrite } from '../kit/random-writes.ts';
 import { describeOn, mainServer } from '../kit/real-servers.ts';
 import { seededRandom } from '../kit/seeded-random.ts';
 import { differences } from '../kit/table-difference.ts';
 
-const writes = Number(process.env['PORTOLAN_SOAK_WRITES'] ?? 600);
+const writes = Number(process.env['PORTOLAN_SOAK_WRITES'] ?? randomRuns(200, 600));
 const rounds = Number(process.env['PORTOLAN_SOAK_ROUNDS'] ?? 1);
 const random = seededRandom(Number(process.env['PORTOLAN_SEED'] ?? 20_261_121));
 const lanes = 8;

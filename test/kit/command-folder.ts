@@ -5,11 +5,9 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach } from 'vitest';
+import { programs } from './programs.ts';
 import { sharedDirectory } from './temporary-directory.ts';
-
-const entry = fileURLToPath(new URL('../../src/portolan.js', import.meta.url));
 
 export interface CommandFolder {
   /** Working directory, home and temporary folder of every process of the running test. */
@@ -48,7 +46,7 @@ export function commandFolder(): CommandFolder {
   });
 
   function portolan(args: readonly string[], environment: Readonly<Record<string, string>> = {}): ChildProcess {
-    const child = spawn(process.execPath, [entry, ...args], {
+    const child = spawn(process.execPath, [programs.portolan, ...args], {
       cwd: folder,
       env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

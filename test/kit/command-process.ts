@@ -3,20 +3,15 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-
-const entries = {
-  portolan: fileURLToPath(new URL('../../src/portolan.js', import.meta.url)),
-  'kubectl-portolan': fileURLToPath(new URL('../../src/kubectl-portolan.js', import.meta.url)),
-} as const;
+import { programs } from './programs.ts';
 
 export interface CommandOptions {
   /** The working directory, and the home of the user. */
   readonly folder: string;
   readonly home?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  readonly program?: keyof typeof entries;
+  readonly program?: keyof typeof programs;
   /** Standard input; empty without it. On a terminal, what is typed. */
   readonly input?: string;
   /** Ends the command by SIGTERM as soon as its output, or its log, has this text. */
@@ -32,7 +27,7 @@ export interface EndedCommand {
 
 /** Runs it to its end. */
 export function runCommand(args: readonly string[], options: CommandOptions): Promise<EndedCommand> {
-  return ending([process.execPath, entries[options.program ?? 'portolan'], ...args], options);
+  return ending([process.execPath, programs[options.program ?? 'portolan'], ...args], options);
 }
 
 /** The variables of its process. */
@@ -47,7 +42,7 @@ export const missingTerminals = hasTerminals ? '' : ' (needs script of util-linu
 
 /** The same on a terminal. Line breaks are those of the terminal: CR and LF. */
 export function runOnTerminal(args: readonly string[], options: CommandOptions): Promise<EndedCommand> {
-  return ending(onTerminal([process.execPath, entries[options.program ?? 'portolan'], ...args]), options);
+  return ending(onTerminal([process.execPath, programs[options.program ?? 'portolan'], ...args]), options);
 }
 
 /** The command line that runs this one on a terminal. */
@@ -93,7 +88,7 @@ function stop(child: ChildProcess): void {
 }
 
 /** The commands that --help lists, without `help` itself. */
-export async function commandsOf(folder: string, program: keyof typeof entries = 'portolan'): Promise<string[]> {
+export async function commandsOf(folder: string, program: keyof typeof programs = 'portolan'): Promise<string[]> {
   const { out } = await runCommand(['--help'], { folder, program });
   const [, section = ''] = /\nCommands:\n(.*?)\n\n/s.exec(out) ?? [];
   const names = section.split('\n').flatMap((line) => /^ {2}([a-z][\w-]*)/.exec(line)?.[1] ?? []);

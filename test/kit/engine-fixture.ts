@@ -1,13 +1,15 @@
 /**
  * A store in a temporary file, a reader on it and an engine over both, without a network. The tests of src/live and src/graphql use it.
- * Everything is closed and removed at the end of the test.
+ * Everything is closed and removed at the end of the test, or of the file.
  */
 
+import { join } from 'node:path';
 import { type ExecutionResult, execute, type GraphQLError, parse, validate } from 'graphql';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { localUser } from '../../src/access/caller.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { type Logger, silentLogger } from '../../src/base/log.ts';
+import { must } from '../../src/base/must.ts';
 import { describeResource } from '../../src/catalog/describe/describe.ts';
 import { resourceOfCrd } from '../../src/catalog/describe/from-crd.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
@@ -24,6 +26,7 @@ import type { Statement } from '../../src/store/types/statement.ts';
 import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
 import type { WriterOptions } from '../../src/store/write/writer-options.ts';
 import { storeFile } from './store-file.ts';
+import { sharedDirectory } from './temporary-directory.ts';
 
 export interface FixtureOptions {
   readonly writer?: WriterOptions;
@@ -75,8 +78,26 @@ export interface EngineFixture {
   subscribe(text: string, variables?: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Events>;
 }
 
+/** One fixture for all tests of a file or group, which only read it. Gives what `prepare` makes of it before the first of them. */
+export function sharedFixture<T>(prepare: (fixture: EngineFixture) => Promise<T>): () => T {
+  let prepared: { readonly value: T } | null = null;
+  let close = async (): Promise<void> => {};
+  beforeAll(async () => {
+    const file = join(sharedDirectory('store'), 'store.db');
+    const fixture = fixtureOn(file, {}, (end) => {
+      close = end;
+    });
+    prepared = { value: await prepare(fixture) };
+  });
+  afterAll(() => close());
+  return () => must(prepared, 'the tests run').value;
+}
+
 export function engineFixture(options: FixtureOptions = {}): EngineFixture {
-  const file = storeFile();
+  return fixtureOn(storeFile(), options, onTestFinished);
+}
+
+function fixtureOn(file: string, options: FixtureOptions, atEnd: (close: () => Promise<void>) => void): EngineFixture {
   const writerOptions: WriterOptions = { checkpoints: 'inline', ...options.writer };
   let writer = openWriter(file, writerOptions);
   const reader = openReader(file, {
@@ -101,7 +122,7 @@ export function engineFixture(options: FixtureOptions = {}): EngineFixture {
   });
   const listen = (): void => void writer.onCommit((commit) => engine.wake(commit));
   listen();
-  onTestFinished(async () => {
+  atEnd(async () => {
     engine.close();
     writer.close();
     await reader.close();

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { programs } from './programs.ts';
 
 /** One JSON line of the log. */
 export interface LogEntry {
@@ -42,17 +42,17 @@ export const mallocVariables: Readonly<Record<string, string>> = Object.fromEntr
   ].map(([, name = '', value = '']) => [name, value]),
 );
 
-const entry = fileURLToPath(new URL('../../src/portolan.js', import.meta.url));
-
 /**
  * Resolves when the gateway listens; rejects with its log when it does not start.
  * @param environment variables besides PATH and the folders of the user
+ * @param program by default the one that all tests start
  */
 export function startGatewayProcess(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  program = programs.portolan,
 ): Promise<GatewayProcess> {
-  return startProcess('serve', args, environment);
+  return startProcess('serve', args, environment, program);
 }
 
 /** The same of `portolan demo`. */
@@ -64,11 +64,12 @@ async function startProcess(
   command: 'serve' | 'demo',
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
+  program = programs.portolan,
 ): Promise<GatewayProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-process-'));
   const child = spawn(
     process.execPath,
-    ['--v8-pool-size=1', '--max-semi-space-size=16', entry, command, '--port', '0', ...args],
+    ['--v8-pool-size=1', '--max-semi-space-size=16', program, command, '--port', '0', ...args],
     {
       cwd: folder,
       env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, ...mallocVariables, ...environment },

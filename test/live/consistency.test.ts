@@ -2,18 +2,22 @@
  * Live clients of a gateway over the simulated cluster, in the spirit of Jepsen: what each client holds is what its caller may see at its
  * cursor, whatever becomes of objects, rights, connections, the API server and the gateway.
  *
- * PORTOLAN_SEEDS is the number of seeds (default 5), from PORTOLAN_FIRST_SEED on (default 1); PORTOLAN_SEED=n runs that one alone. Several
+ * PORTOLAN_SEEDS is the number of seeds (2), from PORTOLAN_FIRST_SEED on (1); PORTOLAN_SEED=n runs that one alone. Several
  * processes may share a long run. A failure names its seed. The test prints one JSON line: seeds, operations (steps of
  * the schedule), checks (comparisons of a client), messages, failures.
  */
 import { expect, test } from 'vitest';
 import { RunCounts, runConsistency } from '../kit/consistency/consistency-run.ts';
 import { SimulatedCluster } from '../kit/consistency/watched-cluster.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 
 const { PORTOLAN_SEED, PORTOLAN_FIRST_SEED, PORTOLAN_SEEDS } = process.env;
 const seeds =
   PORTOLAN_SEED === undefined
-    ? Array.from({ length: Number(PORTOLAN_SEEDS ?? 5) }, (_, index) => Number(PORTOLAN_FIRST_SEED ?? 1) + index)
+    ? Array.from(
+        { length: Number(PORTOLAN_SEEDS ?? randomRuns(2, 5)) },
+        (_, index) => Number(PORTOLAN_FIRST_SEED ?? 1) + index,
+      )
     : [Number(PORTOLAN_SEED)];
 const options = { phases: 3, steps: 50, clients: 10, patienceMs: 60_000 };
 

@@ -8,6 +8,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { must } from '../../src/base/must.ts';
 import { engineFixture, made } from '../kit/engine-fixture.ts';
 import { gadget, gadgets, widget, widgets } from '../kit/graphql-world.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { read } from '../kit/written-store.ts';
 
 /** A change of an object as the store recorded it. */
@@ -279,8 +280,8 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 );
 
 test.each([
-  ['a log with room', 1_000_000, 12],
-  ['a log that is cut', 6000, 20],
+  ['a log with room', 1_000_000, randomRuns(4, 12)],
+  ['a log that is cut', 6000, randomRuns(7, 20)],
 ])('history is what the store had: %s', async (_, maxBytes, numRuns) => {
   await fc.assert(
     fc.asyncProperty(

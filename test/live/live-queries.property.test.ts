@@ -14,12 +14,13 @@ import { must } from '../../src/base/must.ts';
 import { startServer } from '../../src/server/http-server.ts';
 import { Dice } from '../fuzz/dice.ts';
 import { changeObject } from '../kit/random-change.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { cursorsOf } from '../kit/scoped-cursors.ts';
 import { scopedDocument } from '../kit/scoped-documents.ts';
 import { randomObjects, randomScopes, scopedStore } from '../kit/scoped-world.ts';
 import { userOf } from '../kit/user.ts';
 
-const runs = Number(process.env['PORTOLAN_LIVE_QUERIES'] ?? '5');
+const runs = Number(process.env['PORTOLAN_LIVE_QUERIES'] ?? randomRuns(2, 5));
 const questions = 10;
 const writes = 12;
 

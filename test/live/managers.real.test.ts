@@ -15,11 +15,12 @@ import { type ControlPlane, startControlPlane } from '../kit/control-plane.ts';
 import { eventually } from '../kit/eventually.ts';
 import { type RunningGateway, runGateway } from '../kit/gateway.ts';
 import { data } from '../kit/graphql-client.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { describeOn, mainServer, oldServer } from '../kit/real-servers.ts';
 import { isSince } from '../kit/server-version.ts';
 import { sharedDirectory } from '../kit/temporary-directory.ts';
 
-const writes = Number(process.env['PORTOLAN_MANAGED_WRITES'] ?? '120');
+const writes = Number(process.env['PORTOLAN_MANAGED_WRITES'] ?? randomRuns(40, 120));
 const seed = Number(process.env['PORTOLAN_SEED'] ?? '39');
 
 interface ManagerEntry {

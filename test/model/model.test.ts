@@ -4,19 +4,20 @@
  *   - folding the change log gives the tables (I2, I4);
  *   - no stored version has gone back (I3).
  *
- * PORTOLAN_SEEDS is the number of seeds (default 40); PORTOLAN_SEED=n runs that one alone. A failure names its seed. A seed fixes the
+ * PORTOLAN_SEEDS is the number of seeds (12); PORTOLAN_SEED=n runs that one alone. A failure names its seed. A seed fixes the
  * operations and the faults; their timing on the network depends on the machine.
  */
 import { expect, test } from 'vitest';
 import { configMap, configMaps, type FaultBench, faultBench } from '../faults/fault-bench.ts';
 import type { FaultSwitches } from '../kit/faults/faults.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { seededRandom } from '../kit/seeded-random.ts';
 
 const steps = 60;
 const { PORTOLAN_SEED, PORTOLAN_SEEDS } = process.env;
 const seeds =
   PORTOLAN_SEED === undefined
-    ? Array.from({ length: Number(PORTOLAN_SEEDS ?? 40) }, (_, index) => index + 1)
+    ? Array.from({ length: Number(PORTOLAN_SEEDS ?? randomRuns(12, 40)) }, (_, index) => index + 1)
     : [Number(PORTOLAN_SEED)];
 
 /** Every fault with a switch, except faults that block a resource for ever, which have their own tests. */

@@ -11,6 +11,7 @@ import { type GatewayProcess, startGatewayProcess } from '../kit/gateway-process
 import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
 import { type LoopbackServer, sendStatus } from '../kit/loopback-server.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../kit/otlp-receiver.ts';
+import { sourceProgram } from '../kit/programs.ts';
 import { startRecordingProxy } from '../kit/recording-proxy.ts';
 import { encoded, secretManifest, secretRight, secretsNamespace, secretText } from '../kit/secret-rights.ts';
 import { sharedDirectory } from '../kit/temporary-directory.ts';
@@ -358,11 +359,8 @@ test('without the variable, the SDK is not loaded and nothing is passed on', asy
          return found;
        } });`,
     );
-    const started = await startGatewayProcess(flags, {
-      NODE_OPTIONS: `--import ${hook}`,
-      MODULE_LIST: list,
-      ...environment,
-    });
+    const variables = { NODE_OPTIONS: `--import ${hook}`, MODULE_LIST: list, ...environment };
+    const started = await startGatewayProcess(flags, variables, sourceProgram);
     const { id, traceparent } = newTrace();
     await eventually(async () => {
       expect(await ask('carol', `{ ${ownSecret} { data } }`, { traceparent }, started)).toMatchObject({ secret: {} });

@@ -15,9 +15,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '../../src/base/must.ts';
 import { type ControlPlane, startControlPlane, type TokenUser } from '../kit/control-plane.ts';
 import { type GatewayProcess, startGatewayProcess } from '../kit/gateway-process.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { describeOn, mainServer } from '../kit/real-servers.ts';
 
-const lists = Number(process.env['PORTOLAN_ORACLE_LISTS'] ?? '150');
+const lists = Number(process.env['PORTOLAN_ORACLE_LISTS'] ?? randomRuns(50, 150));
 const seed = Number(process.env['PORTOLAN_SEED'] ?? '17');
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 const program = fileURLToPath(new URL('main.py', import.meta.url));

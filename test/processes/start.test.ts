@@ -9,17 +9,16 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type SimCluster, startSimCluster } from '../../sim/sim-cluster.ts';
 import { type EndedCommand, runCommand } from '../kit/command-process.ts';
 import { eventually } from '../kit/eventually.ts';
 import { startGatewayProcess } from '../kit/gateway-process.ts';
 import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
+import { programs } from '../kit/programs.ts';
 import { answerOf, childrenOf, isRunning, serving } from '../kit/serve-processes.ts';
 import { temporaryDirectory } from '../kit/temporary-directory.ts';
 
-const entry = fileURLToPath(new URL('../../src/portolan.js', import.meta.url));
 const processes = Number(process.env['PORTOLAN_SERVE_PROCESSES'] ?? 6);
 const folder = kubeconfigFolder();
 let sim: SimCluster;
@@ -143,7 +142,7 @@ test('a signal while the gateway starts', { timeout: 240_000 }, async () => {
 test.each([1, 2])('a signal when %i serve processes have begun to start', { timeout: 240_000 }, async (count) => {
   const home = temporaryDirectory('signal');
   const args = ['serve', '--kubeconfig', kubeconfig, '--port', '0', '--processes', '3'];
-  const child = spawn(process.execPath, [entry, ...args], {
+  const child = spawn(process.execPath, [programs.portolan, ...args], {
     cwd: home,
     env: { PATH: process.env['PATH'], HOME: home, TMPDIR: home },
     stdio: 'ignore',

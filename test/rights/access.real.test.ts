@@ -6,10 +6,11 @@
 import { Agent, fetch } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ControlPlane, startControlPlane } from '../kit/control-plane.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { type AskServer, compareDecisions } from '../kit/rbac-differential.ts';
 import { describeOn, mainServer, oldServer } from '../kit/real-servers.ts';
 
-const decisions = Number(process.env['PORTOLAN_DECISIONS'] ?? '500');
+const decisions = Number(process.env['PORTOLAN_DECISIONS'] ?? randomRuns(200, 500));
 
 describeOn([mainServer, oldServer], 'decisions of a real API server', { timeout: 1_200_000 }, (server) => {
   let plane: ControlPlane;

@@ -9,6 +9,7 @@ import { Dice } from '../fuzz/dice.ts';
 import { randomDocument } from '../fuzz/random-document.ts';
 import { made } from '../kit/engine-fixture.ts';
 import { widgets } from '../kit/graphql-world.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { cursorsOf } from '../kit/scoped-cursors.ts';
 import { scopedDocument } from '../kit/scoped-documents.ts';
 import {
@@ -25,7 +26,7 @@ import {
   worldKinds,
 } from '../kit/scoped-world.ts';
 
-const rounds = Number(process.env['PORTOLAN_INFERENCE'] ?? '8');
+const rounds = Number(process.env['PORTOLAN_INFERENCE'] ?? randomRuns(3, 8));
 const firstSeed = Number(process.env['PORTOLAN_SEED'] ?? '1');
 const documents = 60;
 

@@ -16,10 +16,11 @@ import { eventually } from '../kit/eventually.ts';
 import { type RunningGateway, runGateway } from '../kit/gateway.ts';
 import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
 import type { LoopbackServer } from '../kit/loopback-server.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { describeOn, mainServer } from '../kit/real-servers.ts';
 import { type ScopedToken, scopeExtra, startScopeWebhook } from '../kit/scope-webhook.ts';
 
-const requests = Number(process.env['PORTOLAN_RESTRICTED_REQUESTS'] ?? '2000');
+const requests = Number(process.env['PORTOLAN_RESTRICTED_REQUESTS'] ?? randomRuns(500, 2000));
 
 const namespaces = ['a', 'b', 'c'];
 const names = ['one', 'two'];

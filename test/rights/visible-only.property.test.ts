@@ -7,11 +7,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { unrestricted } from '../../src/access/scope.ts';
 import { Dice } from '../fuzz/dice.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { cursorsOf } from '../kit/scoped-cursors.ts';
 import { type KnownCursor, scopedDocument } from '../kit/scoped-documents.ts';
 import { describeScopes, isSeen, randomObjects, randomScopes, scopedStore } from '../kit/scoped-world.ts';
 
-const rounds = Number(process.env['PORTOLAN_VISIBLE_ONLY'] ?? '10');
+const rounds = Number(process.env['PORTOLAN_VISIBLE_ONLY'] ?? randomRuns(4, 10));
 const firstSeed = Number(process.env['PORTOLAN_SEED'] ?? '1');
 const documents = 60;
 

@@ -12,11 +12,12 @@ import { eventually } from '../kit/eventually.ts';
 import { type GatewayProcess, startGatewayProcess } from '../kit/gateway-process.ts';
 import { type Collected, data, subscribe } from '../kit/graphql-client.ts';
 import { namespace as namespaceOf } from '../kit/manifests.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { describeOn, mainServer } from '../kit/real-servers.ts';
 import { seededRandom } from '../kit/seeded-random.ts';
 import { type Item, ownersOf } from './kubectl-facts.ts';
 
-const applications = Number(process.env['PORTOLAN_APPLICATIONS'] ?? '100');
+const applications = Number(process.env['PORTOLAN_APPLICATIONS'] ?? randomRuns(40, 100));
 const random = seededRandom(Number(process.env['PORTOLAN_SEED'] ?? '1'));
 const rounds = 4;
 const group = 'rollup.example.com';

@@ -16,6 +16,7 @@ import { type RunningGateway, runGateway } from '../kit/gateway.ts';
 import { data } from '../kit/graphql-client.ts';
 import { dryRun, type ServerVerdict, validatorOf } from '../kit/manifest-verdicts.ts';
 import { RandomManifests } from '../kit/random-manifests.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { describeOn, mainServer } from '../kit/real-servers.ts';
 import { seededRandom } from '../kit/seeded-random.ts';
 
@@ -25,7 +26,7 @@ interface Crd {
   readonly spec: { readonly group: string };
 }
 
-const perKind = Number(process.env['PORTOLAN_MANIFESTS'] ?? 10);
+const perKind = Number(process.env['PORTOLAN_MANIFESTS'] ?? randomRuns(4, 10));
 const customKinds = 60;
 const gauges = parse(readFileSync(fileURLToPath(new URL('data/gauges.yaml', import.meta.url)), 'utf8')) as Crd;
 

@@ -9,11 +9,12 @@ import { connect } from '../../src/kube/client/connection.ts';
 import { RestClient } from '../../src/kube/client/rest-client.ts';
 import { Dice } from '../fuzz/dice.ts';
 import { type ControlPlane, startControlPlane } from '../kit/control-plane.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { describeOn, mainServer, oldServer } from '../kit/real-servers.ts';
 import type { WrittenItem } from '../kit/writes-suite.ts';
 import { WritingGateway } from '../kit/writing-gateway.ts';
 
-const rounds = Number(process.env['PORTOLAN_CONFLICTS'] ?? '20');
+const rounds = Number(process.env['PORTOLAN_CONFLICTS'] ?? randomRuns(6, 20));
 const firstSeed = Number(process.env['PORTOLAN_SEED'] ?? '1');
 const twins = { kubectl: 'by-kubectl', mutation: 'by-mutation' };
 const managers = ['deployer', 'scaler', 'a "quoted" one', 'Argo/CD:1', 'back\\slash'];

@@ -4,7 +4,7 @@
  *
  * A conflict is Portolan's alone: Kubernetes' merge takes the edited value silently. Such triples are counted.
  *
- * PORTOLAN_MERGES is the number of triples (200), PORTOLAN_SEED the first seed (1).
+ * PORTOLAN_MERGES is the number of triples (60), PORTOLAN_SEED the first seed (1).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -18,9 +18,10 @@ import { Dice } from '../fuzz/dice.ts';
 import { type ControlPlane, startControlPlane } from '../kit/control-plane.ts';
 import { buildGo, missingForGo } from '../kit/go-programs.ts';
 import { type Json, mutated, randomDeployment } from '../kit/random-deployment.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { describeOn, mainServer } from '../kit/real-servers.ts';
 
-const triples = Number(process.env['PORTOLAN_MERGES'] ?? '200');
+const triples = Number(process.env['PORTOLAN_MERGES'] ?? randomRuns(60, 200));
 const firstSeed = Number(process.env['PORTOLAN_SEED'] ?? '1');
 
 describeOn([mainServer], 'the merge of edits', { timeout: 600_000 }, (server) => {

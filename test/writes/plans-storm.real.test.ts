@@ -15,12 +15,13 @@ import { data } from '../kit/graphql-client.ts';
 import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
 import type { LoopbackServer } from '../kit/loopback-server.ts';
 import { differenceFromPlan, type ReadObject } from '../kit/planned-changes.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { describeOn, mainServer, oldServer } from '../kit/real-servers.ts';
 import { startRecordingProxy } from '../kit/recording-proxy.ts';
 import { deployment, type Written } from '../kit/writes-suite.ts';
 import { clusterName, WritingGateway } from '../kit/writing-gateway.ts';
 
-const stormed = Number(process.env['PORTOLAN_PLAN_STORM'] ?? '100');
+const stormed = Number(process.env['PORTOLAN_PLAN_STORM'] ?? randomRuns(40, 100));
 
 /** Writers of status at a time. */
 const churners = 4;

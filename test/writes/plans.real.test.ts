@@ -17,12 +17,13 @@ import { kubeconfigFolder } from '../kit/kubeconfig-file.ts';
 import type { LoopbackServer } from '../kit/loopback-server.ts';
 import { ObjectHistory, type StoredChange } from '../kit/object-history.ts';
 import { differenceFromPlan, type ReadObject } from '../kit/planned-changes.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { describeOn, mainServer, oldServer } from '../kit/real-servers.ts';
 import { startRecordingProxy } from '../kit/recording-proxy.ts';
 import type { Written, WrittenItem } from '../kit/writes-suite.ts';
 import { clusterName, WritingGateway } from '../kit/writing-gateway.ts';
 
-const rounds = Number(process.env['PORTOLAN_PLAN_ROUNDS'] ?? '24');
+const rounds = Number(process.env['PORTOLAN_PLAN_ROUNDS'] ?? randomRuns(8, 24));
 const firstSeed = Number(process.env['PORTOLAN_SEED'] ?? '1');
 
 /** Begins every value that must not be told. */

@@ -11,12 +11,13 @@ import { RestClient } from '../../src/kube/client/rest-client.ts';
 import { encodeObjectId } from '../../src/query/plan/object-id.ts';
 import { Dice } from '../fuzz/dice.ts';
 import { type ControlPlane, startControlPlane } from '../kit/control-plane.ts';
+import { randomRuns } from '../kit/random-runs.ts';
 import { describeOn, mainServer } from '../kit/real-servers.ts';
 import { type VariedKind, variedKinds } from '../kit/varied-manifests.ts';
 import type { Written, WrittenItem } from '../kit/writes-suite.ts';
 import { clusterName, WritingGateway } from '../kit/writing-gateway.ts';
 
-const steps = Number(process.env['PORTOLAN_READ_YOUR_WRITES'] ?? '100');
+const steps = Number(process.env['PORTOLAN_READ_YOUR_WRITES'] ?? randomRuns(30, 100));
 const seed = Number(process.env['PORTOLAN_SEED'] ?? '1');
 const namespace = 'read-your-writes';
 /** Names of one kind: few enough that writes meet the same object again. */

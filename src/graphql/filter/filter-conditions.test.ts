@@ -1,6 +1,6 @@
 /** Filters on maps, conditions, paths, field selectors, patterns and addresses; orders through lists and in natural order. */
 import { describe, expect, test } from 'vitest';
-import { engineFixture, made } from '../../../test/kit/engine-fixture.ts';
+import { engineFixture, made, sharedFixture } from '../../../test/kit/engine-fixture.ts';
 import { widget, widgetProperties, widgets } from '../../../test/kit/graphql-world.ts';
 import { rawJson } from '../../catalog/values/raw-json.ts';
 
@@ -80,8 +80,8 @@ const objects = [
   made({ name: 'b', spec: { name: 'x', address: 'None', ports: [] } }),
 ];
 
-async function world() {
-  const fixture = engineFixture();
+/** The tests only read. */
+const world = sharedFixture(async (fixture) => {
   await fixture.declare(widget('east', properties));
   await fixture.sync(
     widgets,
@@ -100,7 +100,7 @@ async function world() {
       return names.join(' ');
     },
   };
-}
+});
 
 describe('a filter', () => {
   test.each<[string, unknown, string]>([
@@ -216,7 +216,7 @@ describe('a filter', () => {
     ['what is no address', { spec: { address: { eq: 'None' } } }, 'b'],
     ['addresses as text', { spec: { address: { startsWith: '10.0.0.1' } } }, 'a-10'],
   ])('by %s', async (_what, filter, expected) => {
-    const { names } = await world();
+    const { names } = world();
     expect(await names(filter)).toBe(expected);
   });
 
@@ -295,7 +295,7 @@ describe('a filter', () => {
     ['a pattern that is too long', { spec: { name: { matches: 'a'.repeat(501) } } }, /has 501 characters/],
     ['a field selector without operator', { fieldSelector: 'status.phase' }, /write path=value/],
   ])('is refused for %s', async (_what, filter, message) => {
-    const { names } = await world();
+    const { names } = world();
     await expect(names(filter)).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       message: expect.stringMatching(message),
@@ -325,7 +325,7 @@ describe('an order', () => {
     ['by a number beyond 2^53', [{ path: 'spec.free.big', as: 'NUMBER' }], 'a-9 a-10 b'],
     ['by the greatest cast element', [{ path: 'spec.free.nested[].n', as: 'NUMBER', direction: 'DESC' }], 'a-9 a-10 b'],
   ])('%s', async (_what, orderBy, expected) => {
-    const { names } = await world();
+    const { names } = world();
     expect(await names(null, orderBy)).toBe(expected);
   });
 
@@ -348,7 +348,7 @@ describe('an order', () => {
     ['a cast of a list', { path: 'spec.ports', as: 'NUMBER' }, /spec\.ports\[\] goes through its elements/],
     ['a cast of an address', { path: 'spec.address', as: 'NUMBER' }, /which is IP/],
   ])('is refused for %s', async (_what, term, message) => {
-    const { names } = await world();
+    const { names } = world();
     await expect(names(null, [term])).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       message: expect.stringMatching(message),
@@ -356,7 +356,7 @@ describe('an order', () => {
   });
 
   test('in natural order is for texts', async () => {
-    const { names } = await world();
+    const { names } = world();
     await expect(names(null, [{ path: 'spec.replicas', natural: true }])).rejects.toMatchObject({
       code: 'BAD_USER_INPUT',
       message: expect.stringMatching(/natural orders texts, and spec\.replicas is Int/),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { engineFixture, made } from '../../../test/kit/engine-fixture.ts';
+import { made, sharedFixture } from '../../../test/kit/engine-fixture.ts';
 import { widget, widgets } from '../../../test/kit/graphql-world.ts';
 import { clustersIn, everything, type Filter } from '../../query/plan/filter.ts';
 
@@ -43,8 +43,8 @@ const objects = [
   made({ name: 'd', namespace: 'n2' }),
 ];
 
-async function world() {
-  const fixture = engineFixture();
+/** The tests only read. */
+const world = sharedFixture(async (fixture) => {
   await fixture.declare(widget(), widget('west'));
   await fixture.sync(
     widgets,
@@ -66,7 +66,7 @@ async function world() {
       return names.join('');
     },
   };
-}
+});
 
 const spec = (conditions: unknown) => ({ clusters: ['east'], spec: conditions });
 
@@ -138,12 +138,12 @@ test.each<[string, unknown, string]>([
   ['or of nothing', { or: [] }, ''],
   ['not', { clusters: ['east'], not: { namespaces: ['n1'] } }, 'cd'],
 ])('%s', async (_what, filter, names) => {
-  const { names: of } = await world();
+  const { names: of } = world();
   expect(await of(filter)).toBe(names);
 });
 
 test('ids of a page, and of nothing', async () => {
-  const { names, query } = await world();
+  const { names, query } = world();
   const { data } = await query('{ exampleComWidgets(filter: { namespaces: ["n2"] }) { nodes { id } } }');
   const ids = data.exampleComWidgets.nodes.map(({ id }: { id: string }) => id);
   expect(await names({ ids })).toBe('cd');
@@ -175,7 +175,7 @@ test.each<[string, unknown, string, RegExp]>([
   ['an Int64 of letters', { spec: { total: { in: ['1', 'x'] } } }, 'filter.spec.total.in', /"x" is not an integer/],
   ['a fraction as IntOrString', { spec: { port: { eq: 1.5 } } }, 'filter.spec.port.eq', /1\.5 is not/],
 ])('%s is refused with its place', async (_what, filter, path, message) => {
-  const { names } = await world();
+  const { names } = world();
   const error = await names(filter).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: 'BAD_USER_INPUT', details: { path } });
   expect((error as Error).message).toMatch(message);
@@ -191,7 +191,7 @@ test.each([
     /There is no cluster "nowhere"; there is east, west/,
   ],
 ])('%s is refused', async (_what, filter, message) => {
-  const { names } = await world();
+  const { names } = world();
   await expect(names(filter)).rejects.toMatchObject({
     code: 'BAD_USER_INPUT',
     message: expect.stringMatching(message),
@@ -220,7 +220,7 @@ test.each<[string, (count: number) => unknown]>([
   ['field selectors', (count) => ({ and: Array.from({ length: count }, () => ({ fieldSelector: 'spec.name=x' })) })],
   ['leaves', (count) => ({ or: Array.from({ length: count }, () => spec({ name: { eq: 'x' } })) })],
 ])('a filter of too many %s is refused before what is after them is read', async (_of, many) => {
-  const { names } = await world();
+  const { names } = world();
   const unknown = { path: [{ path: 'spec.nope', eq: 'x' }] };
   const error = (count: number) => names({ and: [many(count), unknown] }).catch((thrown: unknown) => thrown);
   expect(await error(501)).toMatchObject({

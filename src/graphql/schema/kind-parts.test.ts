@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { changingDescriptions } from '../../../test/kit/changing-catalog.ts';
 import { describedCrd } from '../../../test/kit/engine-fixture.ts';
 import { gadget, gadgets, widget, widgets } from '../../../test/kit/graphql-world.ts';
+import { randomRuns } from '../../../test/kit/random-runs.ts';
 import { describeSimulatedKinds } from '../../../test/kit/simulated-kinds.ts';
 import { must } from '../../base/must.ts';
 import { runSteps } from '../../base/steps.ts';
@@ -153,7 +154,7 @@ test('one generation after another prints what each prints when it is built from
         expect(diagnostics).toEqual(fresh.diagnostics);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: randomRuns(15, 60) },
   );
 });
 
@@ -170,7 +171,7 @@ test('builds that are given up in the middle leave nothing wrong', () => {
       const { schema } = runSteps(builder.build(runSteps(assembler.assemble(last))));
       expect(printSchema(schema)).toBe(printSchema(buildGeneration(assembleCatalog(last)).schema));
     }),
-    { numRuns: 40 },
+    { numRuns: randomRuns(15, 40) },
   );
 });
 

@@ -7,6 +7,7 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { randomRuns } from '../../../test/kit/random-runs.ts';
 import {
   bookmarkLine,
   endLine,
@@ -264,7 +265,7 @@ test.each([
     const seeds = fc.integer({ min: 0, max: 2 ** 31 });
     await fc.assert(
       fc.asyncProperty(seeds, (seed) => play(seed, streams)),
-      { numRuns: 60 },
+      { numRuns: randomRuns(20, 60) },
     );
   },
 );

@@ -9,6 +9,7 @@ import { boundless, shownGroups, withinBudget } from '../../../test/kit/displaye
 import { evaluateAggregate } from '../../../test/kit/evaluate-aggregate.ts';
 import { comparable, pools, types } from '../../../test/kit/leaf-values.ts';
 import { openTestStore, plainKey, plannedKind, promotedKey } from '../../../test/kit/query-store.ts';
+import { randomRuns } from '../../../test/kit/random-runs.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { parsePath, pathOf } from '../../catalog/tree/path.ts';
 import { isSummable } from '../../catalog/values/tally.ts';
@@ -187,7 +188,7 @@ function textOf({ namespace, name, body }: Made, uid: string): string {
 }
 
 /** Each run asks forty questions. */
-const runs = Number(process.env['ORACLE_RUNS'] ?? 8);
+const runs = Number(process.env['ORACLE_RUNS'] ?? randomRuns(4, 8));
 
 test('SQL gives the groups that the evaluator gives', { timeout: 120_000 }, async () => {
   let uid = 0;

@@ -8,6 +8,7 @@ import { boundless } from '../../../test/kit/displayed-groups.ts';
 import { compareByOrder } from '../../../test/kit/evaluate-order.ts';
 import { comparable, patterns, pools, types } from '../../../test/kit/leaf-values.ts';
 import { openTestStore, plainKey, plannedKind, promotedKey, type TestStore } from '../../../test/kit/query-store.ts';
+import { randomRuns } from '../../../test/kit/random-runs.ts';
 import { healthStatuses } from '../../catalog/health/health-status.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
 import { type Path, parsePath, pathOf } from '../../catalog/tree/path.ts';
@@ -328,7 +329,7 @@ function textOf(made: { namespace: string | null; name: string; cluster: string;
 }
 
 /** Each run asks forty questions. */
-const runs = Number(process.env['ORACLE_RUNS'] ?? 12);
+const runs = Number(process.env['ORACLE_RUNS'] ?? randomRuns(6, 12));
 
 const routes = new Set<string>();
 

@@ -11,6 +11,7 @@ import {
   type TestStore,
   thing,
 } from '../../../test/kit/query-store.ts';
+import { randomRuns } from '../../../test/kit/random-runs.ts';
 import { allRows, unrestricted } from '../../access/scope.ts';
 import { must } from '../../base/must.ts';
 import { parsePath } from '../../catalog/tree/path.ts';
@@ -90,7 +91,7 @@ test('a kept count is the count, after any changes and lists', async () => {
         await checked(store, counts, keys, filters[filter] ?? size(1));
       }
     }),
-    { numRuns: 30 },
+    { numRuns: randomRuns(10, 30) },
   );
 });
 

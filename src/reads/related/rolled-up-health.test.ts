@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type EngineFixture, type FixtureOptions, made, type Schema } from '../../../test/kit/engine-fixture.ts';
 import { gadgets, widgets } from '../../../test/kit/graphql-world.ts';
+import { randomRuns } from '../../../test/kit/random-runs.ts';
 import {
   clusters,
   kindKeys,
@@ -239,7 +240,7 @@ test('is what a plain computation over the visible objects gives', { timeout: 30
         }
       },
     ),
-    { numRuns: 200 },
+    { numRuns: randomRuns(60, 200) },
   );
   expect(seen.get('false 2')).toBeGreaterThan(10);
   expect(seen.get('true 2')).toBeGreaterThan(10);

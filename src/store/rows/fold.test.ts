@@ -6,6 +6,7 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { Follower, leaseOn, type Table, tableNow } from '../../../test/kit/log-follower.ts';
+import { randomRuns } from '../../../test/kit/random-runs.ts';
 import { describedResource, event, pod, storeFile, type TestObject } from '../../../test/kit/store-file.ts';
 import { objectsAsOf } from '../read/changes.ts';
 import type { IncomingEvent } from '../types/incoming-object.ts';
@@ -216,7 +217,7 @@ const tight = { maxMs: Number.POSITIVE_INFINITY, maxBytes: 900 };
 test('folding the log gives the table, with small replaces', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 20, maxLength: 80 }), (all) => runAll(all, { bounds: tight })),
-    { numRuns: 50 },
+    { numRuns: randomRuns(15, 50) },
   );
 });
 
@@ -225,7 +226,7 @@ test('folding the log gives the table, with wholesale replaces and several trans
     fc.asyncProperty(fc.array(steps, { minLength: 20, maxLength: 80 }), (all) =>
       runAll(all, { bounds: tight, maxDifferences: 3 }),
     ),
-    { numRuns: 50 },
+    { numRuns: randomRuns(15, 50) },
   );
 });
 
@@ -238,7 +239,7 @@ test('folding the log gives the table, with a log that is cut', async () => {
         { changeLog: { maxBytes: 3000 } },
       ),
     ),
-    { numRuns: 50 },
+    { numRuns: randomRuns(15, 50) },
   );
 });
 
@@ -264,6 +265,6 @@ test('objects as of a revision are what the table held then', async () => {
       lease.end();
       run.writer.close();
     }),
-    { numRuns: 30 },
+    { numRuns: randomRuns(10, 30) },
   );
 });

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { leaseOn } from '../../../test/kit/log-follower.ts';
+import { randomRuns } from '../../../test/kit/random-runs.ts';
 import { describedResource, event } from '../../../test/kit/store-file.ts';
 import { open, read } from '../../../test/kit/written-store.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -170,6 +171,6 @@ test('whatever is written, the log of each kind is whole after its floor, and wi
       expect(sums.reduce((all, [, , sum]) => all + Number(sum), 0)).toBeLessThanOrEqual(bounds.maxBytes);
       expect(read(store.file, `SELECT 1 FROM change WHERE at < ${begun + at - bounds.maxAgeMs}`)).toEqual([]);
     }),
-    { numRuns: 40 },
+    { numRuns: randomRuns(12, 40) },
   );
 });

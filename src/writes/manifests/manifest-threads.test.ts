@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../test/kit/eventually.ts';
 import { ManualClock } from '../../../test/kit/manual-clock.ts';
+import { randomRuns } from '../../../test/kit/random-runs.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
 import { ManifestBudget, manifestBounds } from './manifest-bounds.ts';
@@ -96,7 +97,7 @@ describe('the manifests are those of manifestsOfYaml', () => {
         }
         expect(await threads.read(task, 'a').catch(outcome)).toEqual(expected);
       }),
-      { numRuns: 20 },
+      { numRuns: randomRuns(8, 20) },
     );
     expect([read > 0, refused > 0]).toEqual([true, true]);
   });
