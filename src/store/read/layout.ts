@@ -11,7 +11,8 @@ export type Layouts = ReadonlyMap<string, KindLayout>;
 
 /** By epoch and layout version. Layouts of one version never change, so all readers of this process share them. */
 const known = new Map<string, Layouts>();
-const mostKept = 8;
+/** Two versions of each cell: --cells takes up to 64. */
+const mostKept = 128;
 
 /** The layouts of all kinds in the store, as of the lease's snapshot. */
 export async function readLayouts(lease: Lease): Promise<Layouts> {
