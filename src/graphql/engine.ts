@@ -183,7 +183,8 @@ export function createEngine(options: EngineOptions): Engine {
   const rightsOf = ({ rights = seesEverything }: EngineCell): Rights =>
     withAbstractKinds(rights, (key) => abstractParts(schema.current?.kind(key)));
   const rightsIn = parts.map(rightsOf);
-  const cellOf = (cluster: string): number | undefined => options.cells?.cellOf(clusterOfPart(cluster));
+  const cellOf = (cluster: string): number | undefined =>
+    options.cells?.cellOf(clusterOfPart(cluster, schema.current?.clusters ?? new Set()));
   const rights =
     parts.length === 1
       ? must(rightsIn[0], 'a store has a cell')
@@ -262,9 +263,11 @@ function cellsOf({ cells, reader, pages, rights }: EngineOptions): readonly Engi
   );
 }
 
-/** The cluster itself, or that of a member of an abstract kind. */
-function clusterOfPart(part: string): string {
-  return part.includes('/') ? splitMemberCluster(part).cluster : part;
+/** The cluster itself, or that of a member of an abstract kind. Names of clusters may have slashes too. */
+function clusterOfPart(part: string, served: ReadonlySet<string>): string {
+  if (!part.includes('/') || served.has(part)) return part;
+  const { cluster } = splitMemberCluster(part);
+  return served.has(cluster) ? cluster : part;
 }
 
 interface CellParts {

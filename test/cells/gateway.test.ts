@@ -36,7 +36,7 @@ async function gatewayOver(clusters: Clusters, flags: Readonly<Record<string, un
   });
   const options = Object.entries(clusters).map(([name, cluster]) => ({
     name,
-    kubeconfig: folder.file(`config-${name}`, cluster.kubeconfig()),
+    kubeconfig: folder.file(`config-${name.replace('/', '-')}`, cluster.kubeconfig()),
   }));
   const gateway = await startGateway(config, options, silentLogger, { clusterSecretsEveryMs: 200 });
   onTestFinished(() => gateway.close());
@@ -57,7 +57,7 @@ const everything = `{
 
 /** Three clusters. Two of them are in the first of two cells. */
 async function threeClusters(): Promise<Clusters> {
-  return { east: await clusterWith('a', 'd'), north: await clusterWith('b', 'e'), west: await clusterWith('c') };
+  return { east: await clusterWith('a', 'd'), 'team/north': await clusterWith('b', 'e'), west: await clusterWith('c') };
 }
 
 test('lists, counts, groups and clusters of several cells are those of one store', async () => {
@@ -67,7 +67,7 @@ test('lists, counts, groups and clusters of several cells are those of one store
   const shown = await data(two.url, everything);
   expect(shown).toEqual(await data(one.url, everything));
   expect(shown).toMatchObject({
-    configMaps: { totalCount: 5, nodes: [{ cluster: 'north' }, { cluster: 'east' }, {}] },
+    configMaps: { totalCount: 5, nodes: [{ cluster: 'team/north' }, { cluster: 'east' }, {}] },
   });
   const { endCursor } = (shown['configMaps'] as { pageInfo: { endCursor: string } }).pageInfo;
   const next = `{ configMaps(orderBy: [{ path: "metadata.name", direction: DESC }], after: "${endCursor}") { nodes { metadata { name } } } }`;
@@ -79,14 +79,16 @@ test('lists, counts, groups and clusters of several cells are those of one store
 
 test('a subscription over all clusters follows each cell', async () => {
   const clusters = await threeClusters();
-  const { url } = await gatewayOver(clusters, { cells: 'east=0,north=2,west=1' });
+  const { url } = await gatewayOver(clusters, { cells: 'east=0,team/north=2,west=1' });
   const document =
     'subscription { configMapChanges { phase totalCount changes { type object { cluster metadata { name } } } } }';
   const { messages, until, stop } = subscribe(url, document, {}, (message) => JSON.stringify(message));
   await until((all) => all.some((text) => text.includes('SYNCED')));
   expect(messages.at(-1)).toContain('"totalCount":5');
-  for (const [name, cluster] of Object.entries(clusters)) cluster.create(configMap(`new-${name}`));
-  await until((all) => Object.keys(clusters).every((name) => all.some((text) => text.includes(`new-${name}`))));
+  for (const [name, cluster] of Object.entries(clusters)) cluster.create(configMap(`new-${name.replace('/', '-')}`));
+  await until((all) =>
+    Object.keys(clusters).every((name) => all.some((text) => text.includes(`new-${name.replace('/', '-')}`))),
+  );
   expect(messages.at(-1)).toContain('"totalCount":8');
   await stop();
 });
