@@ -109,12 +109,13 @@ export async function startGateway(
     const seal = sealMemory(folder === null ? {} : { writes: sealFile(folder) });
     const parts = { file, folder, seal, sizes, shutdown, log };
     const { count } = parseCells(config.cells);
-    removeOtherCells(file, count, log);
     const starting =
       count === 1
         ? startServers(config, { ...parts, ...extras, clusters, opening: openIngest(config, clusters, parts) })
         : startInCells(config, { ...parts, ...extras, clusters });
     const { ingest, server } = await orAborted(starting, signal);
+    // No other process has these files: it would have that of the first cell too.
+    removeOtherCells(file, count, log);
 
     let closing: Promise<void> | null = null;
     return {
@@ -179,7 +180,12 @@ async function startInCells(config: GatewayConfig, starting: Omit<Starting, 'ope
   const names = await namesOf(clusters);
   const plan = cellPlan(config.cells, names, parts.file);
   const share = (bytes: number | undefined): number | undefined => bytes && Math.floor(bytes / plan.files.length);
-  const own = { ...config, maxDisk: share(config.maxDisk), changeLogMax: share(config.changeLogMax) };
+  const own = {
+    ...config,
+    maxDisk: share(config.maxDisk),
+    changeLogMax: share(config.changeLogMax),
+    eventsMax: Math.ceil(config.eventsMax / plan.files.length),
+  };
   const cells = plan.files.map((file, index) => {
     const inCell = clusters.filter((_, at) => plan.cellOf(names[at] ?? '') === index);
     const ofCell = { ...parts, file, seal: index === 0 ? parts.seal : sealMemory(), isPartial: true };

@@ -8,6 +8,7 @@
 import { type NamedPart, withAbstractKinds } from '../access/abstract-rights.ts';
 import { type Rights, rightsOfCells, seesEverything } from '../access/rights.ts';
 import type { Clock } from '../base/clock.ts';
+import { Semaphore } from '../base/concurrency/semaphore.ts';
 import { PortolanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
@@ -65,6 +66,8 @@ export interface EngineOptions {
   /** Several cells, each a store of whole clusters. `reader`, `pages` and `rights` of the options are those of one store. */
   readonly cells?: {
     readonly parts: readonly EngineCell[];
+    /** Operations that may open leases of several cells at once: fewer than a cell has readers. Default: 1. */
+    readonly opening?: number;
     /** The index of the cell that has a cluster; undefined for none. */
     cellOf(cluster: string): number | undefined;
   };
@@ -218,8 +221,9 @@ export function createEngine(options: EngineOptions): Engine {
     limits,
     searchPaths: searchPaths(searched),
     syncWatch: new SyncWatch(async (keys) => {
-      const found = await Promise.all(readers.map((each) => each.lease((lease) => readiness(lease, keys))));
-      return found.flat();
+      // A cell that cannot be read has nothing that has settled.
+      const look = (each: Reader) => each.lease((lease) => readiness(lease, keys)).catch(() => []);
+      return (await Promise.all(readers.map(look))).flat();
     }, commits),
     counts: new KeptCounts(),
     staleness,
@@ -240,7 +244,10 @@ export function createEngine(options: EngineOptions): Engine {
   };
 
   return {
-    source: parts.length === 1 ? source : withCells(source, { parts, feeds, rights: rightsIn, cellOf }),
+    source:
+      parts.length === 1
+        ? source
+        : withCells(source, { parts, feeds, rights: rightsIn, cellOf, opening: options.cells?.opening ?? 1 }),
     refreshCatalog: () => schema.refresh(),
     wake(committed, cell = 0) {
       feeds[cell]?.wake(committed);
@@ -275,10 +282,11 @@ interface CellParts {
   readonly feeds: readonly ChangeFeed[];
   readonly rights: readonly Rights[];
   readonly cellOf: (cluster: string) => number | undefined;
+  readonly opening: number;
 }
 
 /** The source of a gateway with several cells. Those of the cells have all that it has, and what reads the cell. */
-function withCells(source: GraphQLSource, { parts, feeds, rights, cellOf }: CellParts): GraphQLSource {
+function withCells(source: GraphQLSource, { parts, feeds, rights, cellOf, opening }: CellParts): GraphQLSource {
   // With getters, because some values change.
   const shared = Object.getOwnPropertyDescriptors(source);
   const changed = (own: PropertyDescriptorMap): GraphQLSource => Object.create(Object.prototype, { ...shared, ...own });
@@ -290,10 +298,18 @@ function withCells(source: GraphQLSource, { parts, feeds, rights, cellOf }: Cell
       rights: value(rights[index]),
       counts: value(new KeptCounts()),
       cell: value({ index, count: parts.length }),
+      cellOf: value(cellOf),
     }),
   );
   const ofCell = { get: ofOneCell, enumerable: false };
-  return changed({ feed: ofCell, reader: ofCell, counts: ofCell, cellOf: value(cellOf), cells: value(cells) });
+  return changed({
+    feed: ofCell,
+    reader: ofCell,
+    counts: ofCell,
+    opening: value(new Semaphore(Math.max(1, opening))),
+    cellOf: value(cellOf),
+    cells: value(cells),
+  });
 }
 
 function ofOneCell(): never {

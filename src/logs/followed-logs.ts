@@ -18,14 +18,14 @@
 import { requireValid } from '../access/caller.ts';
 import { isVisible, type Scope } from '../access/scope.ts';
 import { PortolanError } from '../base/errors.ts';
-import type { Operation } from '../operation/operation.ts';
+import type { CellRead, Operation } from '../operation/operation.ts';
 import type { HeldBytes } from '../operation/operation-source.ts';
 import type { ObjectRow } from '../query/plan/plan.ts';
 import { type LineCondition, lineCondition } from './lines/line-condition.ts';
 import { ResumePoints } from './lines/resume-points.ts';
 import { checkOptions, type LogOptions } from './pods/log-request.ts';
 import { type ContainerState, containersOf, isOver } from './pods/pod-containers.ts';
-import { type PodSource, podKey, selectedPods } from './pods/selected-pods.ts';
+import { clustersOf, type PodSource, podKey, selectedPods } from './pods/selected-pods.ts';
 import { ContainerLog } from './stream/container-log.ts';
 import { type LineQueue, weightOf } from './stream/line-queue.ts';
 import { LogMerge, type MergeBounds } from './stream/log-merge.ts';
@@ -242,12 +242,12 @@ export class FollowedLogs {
   async #look(isWhole = true): Promise<void> {
     const { source } = this.#operation;
     const { wakes } = source.commits;
-    const began = source.monotonic();
-    const operation = this.#operation.detached();
-    const found = await operation.readCells(async (cells) => ({
-      scopeIn: (cluster: string) => operation.viewIn(cells, cluster).scopeOf(podKey, 'get'),
+    const [began, operation] = [source.monotonic(), this.#operation.detached()];
+    const read = async (cells: readonly CellRead[]) => ({
+      scopeIn: (of: string) => operation.viewIn(cells, of).scopeOf(podKey, 'get'),
       ...(isWhole ? await selectedPods(operation, cells, this.#source) : { pods: null, cost: 1 }),
-    }));
+    });
+    const found = await operation.readCells(read, [], clustersOf(this.#source));
     source.logs.charge(operation.caller, found.cost);
     const allows = this.#allowed(operation, found.scopeIn);
     await this.#closeForbidden(allows);

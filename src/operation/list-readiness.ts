@@ -7,6 +7,7 @@ import type { CatalogKind } from '../catalog/resources/catalog.ts';
 import { clustersIn, type Filter } from '../query/plan/filter.ts';
 import { missingOf, type Readiness } from '../query/read/readiness.ts';
 import type { Missing } from './answers/answer-extensions.ts';
+import type { Operation } from './operation.ts';
 import type { OperationSource } from './operation-source.ts';
 import type { ServedKinds } from './served-kinds.ts';
 
@@ -47,6 +48,24 @@ export function unservedCluster({ generation, source }: KnownClusters, cluster: 
 /** Says that a configured cluster serves no kind yet. */
 export function notReached(cluster: string): string {
   return `The cluster ${JSON.stringify(cluster)} has not been read yet; try again in a moment. \`clusters { name error }\` says why, if it cannot be reached.`;
+}
+
+/**
+ * Those of the kinds that a question waits for in the cells that it reads. A kind that only clusters of other cells serve has no object
+ * there, and is no reason to wait.
+ * @param cells that are read
+ */
+export function keysServedIn(
+  { generation, source }: Pick<Operation, 'generation' | 'source'>,
+  cells: readonly { readonly operation: Pick<Operation, 'source'> }[],
+  keys: readonly string[],
+): readonly string[] {
+  const indexes = new Set(cells.map(({ operation }) => operation.source.cell?.index));
+  if (indexes.has(undefined)) return keys;
+  return keys.filter((key) => {
+    const clusters = generation.kind(key)?.clusters ?? [];
+    return clusters.length === 0 || clusters.some((cluster) => indexes.has(source.cellOf?.(cluster) ?? 0));
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The parts of a running gateway that operations use. */
 import type { Caller, Credentials } from '../access/caller.ts';
 import type { Rights } from '../access/rights.ts';
+import type { Semaphore } from '../base/concurrency/semaphore.ts';
 import type { Logger } from '../base/log.ts';
 import type { Path } from '../catalog/tree/path.ts';
 import type { ChangeFeed } from '../live/feed/change-feed.ts';
@@ -40,6 +41,11 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   readonly cells?: readonly OperationSource<G>[];
   /** The place of this source among those of the cells. Absent with one cell, and for the whole gateway. */
   readonly cell?: { readonly index: number; readonly count: number };
+  /**
+   * Bounds the operations that open leases of several cells at once. While such an operation waits for one cell, its leases of the others are
+   * idle. Some readers of each cell are left for those who read that cell alone.
+   */
+  readonly opening?: Semaphore;
   /** The index of the cell that has this cluster, or this member of an abstract kind in a cluster; undefined for none. */
   readonly cellOf?: (cluster: string) => number | undefined;
   readonly reader: Reader;

@@ -222,20 +222,30 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    * @param clusters the clusters that the question is about; null for all
    */
   async readCells<T>(
-    work: (cells: readonly [CellRead<G>, ...CellRead<G>[]]) => Promise<T>,
+    work: (cells: readonly CellRead<G>[]) => Promise<T>,
     path: ResponsePath = [],
     clusters: readonly string[] | null = null,
   ): Promise<T> {
     const parts = this.cellsOf(clusters);
-    const [first, ...others] = parts;
-    if (others.length > 0 && !this.isDetached) await Promise.all(parts.map((cell) => cell.#snapshot.opened()));
-    const within = (cell: Operation<G>, read: (found: CellRead<G>) => Promise<T>): Promise<T> =>
-      cell.read((lease, view) => read({ operation: cell, lease, view }), path);
-    const withAll = (found: readonly [CellRead<G>, ...CellRead<G>[]], left: readonly Operation<G>[]): Promise<T> => {
-      const [next, ...more] = left;
-      return next === undefined ? work(found) : within(next, (read) => withAll([...found, read], more));
+    const found: CellRead<G>[] = [];
+    const leave = parts.length === 1 ? undefined : await this.source.opening?.enter(this.signal, this.#caller.name);
+    // One lease within the other.
+    const readAll = ([next, ...others]: readonly Operation<G>[]): Promise<T> => {
+      if (next !== undefined) {
+        return next.read((lease, view) => {
+          found.push({ operation: next, lease, view });
+          return readAll(others);
+        }, path);
+      }
+      leave?.();
+      return work(found);
     };
-    return within(must(first, 'a store has a cell'), (found) => withAll([found], others));
+    try {
+      if (parts.length > 1 && !this.isDetached) await Promise.all(parts.map((cell) => cell.#snapshot.opened()));
+      return await readAll(parts);
+    } finally {
+      leave?.();
+    }
   }
 
   /**

@@ -28,11 +28,13 @@ export async function warnOfUnknownNames(operation: Operation, filter: Filter, p
     );
   }
   if (namespaces.length === 0) return;
-  const known = await operation.readCells(async (cells) => {
+  // What cannot be read warns of nothing.
+  const looked = operation.readCells(async (cells) => {
     const isHidden = (cluster: string): boolean =>
       partIn(operation.viewIn(cells, cluster).scopeOf('namespaces', 'list'), cluster) !== 'all';
     return [...served].some(isHidden) ? null : knownNamespaces(cells, namespaces);
   }, path);
+  const known = await (operation.cells.length === 1 ? looked : looked.catch(() => null));
   if (known === null) return;
   for (const name of namespaces.filter((each) => each !== '' && !known.has(each))) {
     operation.warn(path, `There is no namespace ${JSON.stringify(name)} in any cluster.`);

@@ -104,11 +104,12 @@ function summed(cells: readonly IngestProgress[]): IngestProgress {
   const sum = sumProgress(cells.flatMap(({ clusters }) => clusters));
   const disks = cells.flatMap(({ disk }) => disk ?? []);
   const fault = cells.find((cell) => cell.fault !== null)?.fault ?? null;
-  const hasStore = cells.every((cell) => cell.hasStore);
+  // A store that is lost harms its cell alone; `fault` tells of it.
+  const hasStore = cells.some((cell) => cell.hasStore);
   return {
     ...sum,
     // A cell without clusters is never ready by itself.
-    ready: sum.ready && hasStore && cells.every(({ ready, clusters }) => ready || clusters.length === 0),
+    ready: sum.ready && cells.every(({ ready, clusters }) => ready || clusters.length === 0),
     catalogKnown: cells.every(({ catalogKnown, clusters }) => catalogKnown || clusters.length === 0),
     fault,
     rebuilds: cells.reduce((total, { rebuilds }) => total + rebuilds, 0),

@@ -236,7 +236,7 @@ function startEngine(
 ): Engine {
   const engine = createEngine({
     reader,
-    ...(cells === undefined ? {} : { cells: engineCells(cells, access) }),
+    ...(cells === undefined ? {} : { cells: engineCells(cells, access, (config.readers ?? defaultReaders) - 1) }),
     log,
     clock: systemClock,
     isConfigured: (name) => ingest.progress().clusters.some(({ cluster }) => cluster === name),
@@ -284,12 +284,13 @@ function startEngine(
 function engineCells(
   { readers, cellOf }: ServedCells,
   access: AccessControl | null,
+  opening: number,
 ): NonNullable<EngineOptions['cells']> {
   const parts = readers.map((reader, index) => {
     const rights = access?.rightsOfCells[index];
     return { reader, pages: reader, ...(rights === undefined ? {} : { rights }) };
   });
-  return { parts, cellOf };
+  return { parts, cellOf, opening };
 }
 
 function stalenessOf(ingest: ServedIngest): Staleness {

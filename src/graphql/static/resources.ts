@@ -113,15 +113,19 @@ export function addResources(builder: Builder, healthStatus: HealthStatusRef): v
       resolve: async (_root, { kinds, clusters }, { portolan }) => {
         portolan.noteMore();
         const { isWanted } = resourceSelection(portolan, { kinds, clusters });
-        return portolan.readCells(async (cells) => {
-          const found = await Promise.all(
-            cells.map(async ({ operation, lease, view }) => {
-              const states = (await visibleProgress(operation, lease, view)).filter(isWanted);
-              return states.map((state) => resourceSource(operation, state, view));
-            }),
-          );
-          return sortedResources(found.flat());
-        });
+        return portolan.readCells(
+          async (cells) => {
+            const found = await Promise.all(
+              cells.map(async ({ operation, lease, view }) => {
+                const states = (await visibleProgress(operation, lease, view)).filter(isWanted);
+                return states.map((state) => resourceSource(operation, state, view));
+              }),
+            );
+            return sortedResources(found.flat());
+          },
+          [],
+          clusters ?? null,
+        );
       },
     }),
   );

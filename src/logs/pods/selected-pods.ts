@@ -10,7 +10,7 @@ import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { CellRead, Operation } from '../../operation/operation.ts';
 import { refusalOfObject, requireVisible } from '../../operation/require-visible.ts';
-import type { Filter, Identity } from '../../query/plan/filter.ts';
+import { clustersIn, type Filter, type Identity } from '../../query/plan/filter.ts';
 import type { ObjectRow } from '../../query/plan/plan.ts';
 import { fetchObjects } from '../../query/read/fetch.ts';
 import { matchingObjects } from '../../query/read/match-ids.ts';
@@ -32,6 +32,11 @@ interface SelectedPods {
   readonly pods: readonly ObjectRow[];
   /** Rows that were read, and `lookCost`. */
   readonly cost: number;
+}
+
+/** The clusters of these Pods; null for all. */
+export function clustersOf(source: PodSource): readonly string[] | null {
+  return source.by === 'ids' ? source.identities.map(({ cluster }) => cluster) : clustersIn(source.filter);
 }
 
 /** Pods and their owners of one subscription, and objects that the owners own. */

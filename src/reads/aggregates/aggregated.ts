@@ -5,6 +5,7 @@
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { foldCase } from '../../catalog/values/values.ts';
 import { warnOfHiddenEnds } from '../../operation/hidden-ends.ts';
+import { keysServedIn } from '../../operation/list-readiness.ts';
 import type { CellRead, Operation } from '../../operation/operation.ts';
 import type { ResponsePath } from '../../operation/parts/operation-trace.ts';
 import type { AggregatePlan, GroupResult, Leaf } from '../../query/plan/aggregate.ts';
@@ -17,7 +18,6 @@ import { aggregateKinds } from '../../query/read/aggregate-kinds.ts';
 import { type FacetResult, facet, facetFilter, facetOf } from '../../query/read/facet.ts';
 import { requireReady } from '../../query/read/readiness.ts';
 import { leasesOf } from '../../query/sql/view.ts';
-import type { Lease } from '../../store/types/lease.ts';
 
 /** The paths to measure, and the paths to group by. */
 export type AggregateRequest = Pick<AggregatePlan, 'by' | 'measured'>;
@@ -68,7 +68,7 @@ export class AggregatedList implements Aggregated {
   groups(request: AggregateRequest): Promise<readonly GroupResult[] | OverBudget> {
     return this.#once('groups', request, this.filter, async (cells) => {
       const hops = [...request.by, ...request.measured].flatMap(hopsOf);
-      await requireRelated(this.operation, leasesOf(cells), hops);
+      await requireRelated(this.operation, cells, hops);
       this.#warn(cells, hops);
       return aggregateKinds(cells, { ...this.#plan, ...request }, this.operation.scans);
     });
@@ -77,7 +77,7 @@ export class AggregatedList implements Aggregated {
   facet(leaf: Leaf, first: number, contains: string | null): Promise<FacetResult | OverBudget> {
     const asked = { leaf, first, contains };
     return this.#once('facet', asked, facetFilter(this.filter, leaf), async (cells) => {
-      await requireRelated(this.operation, leasesOf(cells), hopsOf(leaf));
+      await requireRelated(this.operation, cells, hopsOf(leaf));
       this.#warn(cells, hopsOf(leaf));
       return facet(cells, { ...this.#plan, leaf, first, contains }, this.operation.scans);
     });
@@ -136,11 +136,12 @@ export class AggregatedRelated implements Aggregated {
  */
 export async function requireRelated(
   operation: Operation,
-  leases: readonly Lease[],
+  cells: readonly CellRead[],
   hops: readonly Hop[],
 ): Promise<void> {
-  const keys = [...new Set(hops.map(({ to }) => to.key))].filter((key) => key !== anyKind);
+  const ends = [...new Set(hops.map(({ to }) => to.key))].filter((key) => key !== anyKind);
+  const keys = keysServedIn(operation, cells, ends);
   // The syncs of all kinds decide, and no read of the answer depends on them.
   if (hops.some(({ to }) => to.key === anyKind)) operation.noteMore();
-  if (keys.length > 0) operation.noteMissing(await requireReady(leases, keys));
+  if (keys.length > 0) operation.noteMissing(await requireReady(leasesOf(cells), keys));
 }

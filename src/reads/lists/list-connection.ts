@@ -9,7 +9,7 @@
 import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { warnOfHiddenEnds } from '../../operation/hidden-ends.ts';
-import { missingFrom, requireClusters, servingClusters } from '../../operation/list-readiness.ts';
+import { keysServedIn, missingFrom, requireClusters, servingClusters } from '../../operation/list-readiness.ts';
 import type { CellRead, Operation } from '../../operation/operation.ts';
 import type { ResponsePath } from '../../operation/parts/operation-trace.ts';
 import { requireVisible } from '../../operation/require-visible.ts';
@@ -164,7 +164,7 @@ export class ListConnection implements ConnectionSource {
   }
 
   changesCursor(): Promise<string> {
-    return this.#inAllCells(async (cells) => changesCursorIn(this.#operation, cells, [...this.#kinds.values()]));
+    return this.#read(async (cells) => changesCursorIn(this.#operation, cells, [...this.#kinds.values()]));
   }
 
   #page(): Promise<ListResult> {
@@ -208,6 +208,7 @@ export class ListConnection implements ConnectionSource {
     requireClusters(this.#operation, clustersIn(this.#plan.filter) ?? []);
     const leases = leasesOf(cells);
     const found = await readinessInCells(leases, [...this.#kinds.keys()]);
+    const served = new Set(keysServedIn(this.#operation, cells, [...this.#optional]));
     const optional = found.filter(({ key }) => this.#optional.has(key));
     const some = optional.some(({ synced }) => synced);
     if (some) this.#operation.noteMissing(optional.filter(({ synced }) => !synced));
@@ -215,11 +216,11 @@ export class ListConnection implements ConnectionSource {
       if (this.#optional.has(kind.key)) continue;
       this.#operation.noteMissing(missingFrom(this.#operation, kind, this.#plan.filter, found));
     }
-    if (!some && this.#optional.size > 0) throw this.#noneReady(found);
+    if (!some && served.size > 0) throw this.#noneReady(found);
     const { filter, orderBy } = this.#plan;
     const hops = hopsIn(filter);
     const ordered = orderBy.flatMap(hopsOf);
-    await requireRelated(this.#operation, leases, [...hops, ...ordered]);
+    await requireRelated(this.#operation, cells, [...hops, ...ordered]);
     const leadsToAll = hops.some(({ to }) => to.key === anyKind);
     const searchable = cells.map(({ lease, view }) => {
       warnOfHiddenEnds(this.#operation, view, { filter, hops: ordered }, this.#path);

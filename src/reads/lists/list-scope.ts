@@ -54,10 +54,12 @@ export function changesCursorIn(
   cells: readonly CellRead[],
   kinds: readonly { readonly key: string; readonly clusters: readonly string[] }[],
 ): string {
-  if (cells.length === 1) return cells.map(({ lease, view }) => changesCursorOf(lease, view, keysOf(kinds))).join();
-  const cursors = cells.map(({ operation: cell, lease, view }) => {
+  // In a cell that is not read, the client holds nothing.
+  const cursors = operation.cells.map((cell) => {
+    const read = cells.find((each) => each.operation === cell);
     const served = kinds.filter(({ clusters }) => clusters.some((cluster) => operation.at(cluster) === cell));
-    return served.length === 0 ? '' : changesCursorOf(lease, view, keysOf(served));
+    const shown = operation.cells.length === 1 ? kinds : served;
+    return read === undefined || shown.length === 0 ? '' : changesCursorOf(read.lease, read.view, keysOf(shown));
   });
   return joinCellCursors(cursors);
 }

@@ -129,7 +129,7 @@ export async function groupsOf(
   count: number,
 ): Promise<readonly (readonly GroupResult[] | OverBudget)[]> {
   const hops = [...request.by, ...request.measured].flatMap(hopsOf);
-  await requireRelated(operation, [lease], hops);
+  await requireRelated(operation, [{ operation, lease, view }], hops);
   warnOfHiddenEnds(operation, view, { hops }, []);
   const found = await aggregateRelated(lease, view, related, request, operation.scans, count);
   return found instanceof OverBudget ? Array.from({ length: count }, () => found) : found;

@@ -10,6 +10,7 @@ import { splitLike } from '../../base/text/split-like.ts';
 import { pathOfMention } from '../../catalog/relations/place-text.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { warnOfHiddenEnds } from '../../operation/hidden-ends.ts';
+import { keysServedIn } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { GroupResult } from '../../query/plan/aggregate.ts';
 import { checkPage } from '../../query/plan/check-page.ts';
@@ -261,7 +262,9 @@ export async function readyFor<T>(
   work: (lease: Lease, view: View) => Promise<T>,
 ): Promise<T> {
   await operation.loader(`ready ${key}`, () =>
-    operation.read(async (lease) => operation.noteMissing(await requireReady([lease], [key]))),
+    operation.read(async (lease) =>
+      operation.noteMissing(await requireReady([lease], keysServedIn(operation, [{ operation }], [key]))),
+    ),
   );
   return operation.read(work);
 }

@@ -59,8 +59,12 @@ export async function untilShown(
   if (token === null) return;
   const { signal } = operation;
   const named = readToken(token);
-  const awaited = await operation.readCells(async (cells) =>
-    named.filter(({ identity }) => refusalOfObject(operation.viewIn(cells, identity.cluster), identity) === null),
+  const clusters = named.map(({ identity }) => identity.cluster);
+  const awaited = await operation.readCells(
+    async (cells) =>
+      named.filter(({ identity }) => refusalOfObject(operation.viewIn(cells, identity.cluster), identity) === null),
+    [],
+    clusters,
   );
   const shown = await seen(operation, awaited, longestWait, signal);
   // The snapshot of the rights may be older than the writes.

@@ -19,7 +19,7 @@ import { requireVisible, withSettledRights } from '../../operation/require-visib
 import type { WriteAccess } from '../../operation/write-access.ts';
 import { matches } from '../../query/evaluate/matches.ts';
 import { conjunction } from '../../query/plan/comparison.ts';
-import type { Filter, Identity } from '../../query/plan/filter.ts';
+import { clustersIn, type Filter, type Identity } from '../../query/plan/filter.ts';
 import { decodeObjectId } from '../../query/plan/object-id.ts';
 import { matchingObjects } from '../../query/read/match-ids.ts';
 import { requireReady } from '../../query/read/readiness.ts';
@@ -212,24 +212,28 @@ export async function queryTargets(
 ): Promise<readonly ResolvedTarget[]> {
   requireFew(expect);
   const matching = () =>
-    operation.readCells(async (cells) => {
-      requireVisible(
-        viewsOf(cells),
-        kinds.map(({ key }) => key),
-        filter,
-      );
-      const identities: Identity[] = [];
-      for (const kind of kinds) {
-        const clusters = servingClusters(operation, kind, filter);
-        if (clusters.length === 0) continue;
-        await requireReady(leasesOf(cells), [kind.key], clusters);
-        for (const { lease, view } of cells) {
-          const matched = await matchingObjects(lease, view, kind, filter, { limit: expect + 1, access: 'list' });
-          identities.push(...matched.map(({ identity }) => identity));
+    operation.readCells(
+      async (cells) => {
+        requireVisible(
+          viewsOf(cells),
+          kinds.map(({ key }) => key),
+          filter,
+        );
+        const identities: Identity[] = [];
+        for (const kind of kinds) {
+          const clusters = servingClusters(operation, kind, filter);
+          if (clusters.length === 0) continue;
+          await requireReady(leasesOf(cells), [kind.key], clusters);
+          for (const { lease, view } of cells) {
+            const matched = await matchingObjects(lease, view, kind, filter, { limit: expect + 1, access: 'list' });
+            identities.push(...matched.map(({ identity }) => identity));
+          }
         }
-      }
-      return identities;
-    });
+        return identities;
+      },
+      [],
+      clustersIn(filter),
+    );
   const found = await withSettledRights(operation, matching);
   if (found.length !== expect) {
     const count = found.length > expect ? `more than ${expect}` : found.length;
