@@ -127,16 +127,16 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     this.scans = parts?.scans ?? new ScanBudget(source.limits.scanRows);
     this.trace = parts?.trace ?? new OperationTrace(source.indexAdvisor, () => source.monotonic(), explain);
     this.#notes = parts?.notes ?? new OperationNotes();
-    const { cost, trace } = this;
-    const snapshot = { source, caller, signal, isDetached: detached, span, cost, trace, notes: this.#notes };
-    this.#snapshot = new OperationSnapshot(snapshot);
+    const own = { source, caller, signal, isDetached: detached, span, notes: this.#notes };
+    this.#snapshot = new OperationSnapshot({ ...own, cost: this.cost, trace: this.trace });
   }
 
   /** The parts that read one cell each. With one cell it is the operation itself. A question that all cells answer asks each of them. */
   get cells(): readonly Operation<G>[] {
     const { cells } = this.source;
     if (cells === undefined) return [this];
-    const parts = { cost: this.cost, scans: this.scans, trace: this.trace, notes: this.#notes };
+    const { cost, scans, trace } = this;
+    const parts = { cost, scans, trace, notes: this.#notes };
     this.#cells ??= cells.map(
       (cell) => new Operation(cell, this.generation, this.#caller, this.signal, this.#begin, parts),
     );
@@ -162,10 +162,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   /** The view of the cell that has the cluster. @param cells read by a question about the cluster */
   viewIn(cells: readonly CellRead<G>[], cluster: string): View {
     const own = this.at(cluster);
-    return must(
-      cells.find(({ operation }) => operation === own),
-      'the cell of the cluster is read',
-    ).view;
+    const read = cells.find(({ operation }) => operation === own);
+    return must(read, 'the cell of the cluster is read').view;
   }
 
   get caller(): Caller {
@@ -229,7 +227,6 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     const parts = this.cellsOf(clusters);
     const found: CellRead<G>[] = [];
     const leave = parts.length === 1 ? undefined : await this.source.opening?.enter(this.signal, this.#caller.name);
-    // One lease within the other.
     const readAll = ([next, ...others]: readonly Operation<G>[]): Promise<T> => {
       if (next !== undefined) {
         return next.read((lease, view) => {
