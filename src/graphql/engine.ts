@@ -170,6 +170,7 @@ export function createEngine(options: EngineOptions): Engine {
   });
   const interrupt = (): void => {
     for (const each of feeds) each.interrupt();
+    if (commits instanceof CommitSignals) commits.notify();
     liveQueries.interrupt();
   };
   const readers = parts.map((part) => part.reader);

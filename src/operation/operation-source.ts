@@ -3,6 +3,7 @@ import type { Caller, Credentials } from '../access/caller.ts';
 import type { Rights } from '../access/rights.ts';
 import type { Semaphore } from '../base/concurrency/semaphore.ts';
 import type { Logger } from '../base/log.ts';
+import { must } from '../base/must.ts';
 import type { Path } from '../catalog/tree/path.ts';
 import type { ChangeFeed } from '../live/feed/change-feed.ts';
 import type { LiveQueries } from '../live/query/live-queries.ts';
@@ -24,6 +25,22 @@ import type { WriteAccess } from './write-access.ts';
 export async function readRights(source: OperationSource, caller: Caller): Promise<void> {
   const cells = source.cells ?? [source];
   await Promise.all(cells.map(({ reader, rights }) => reader.lease((lease) => rights.at(lease, caller))));
+}
+
+/** The source of the cell that has the cluster; with one cell, the source itself. */
+export function sourceAt<G extends ServedKinds>(source: OperationSource<G>, cluster: string): OperationSource<G> {
+  return source.cells === undefined
+    ? source
+    : must(source.cells[source.cellOf?.(cluster) ?? 0], 'the cell of a cluster');
+}
+
+/** The same source with another access of mutations, also in its cells. */
+export function withWrites<G extends ServedKinds>(source: OperationSource<G>, writes: WriteAccess): OperationSource<G> {
+  const { cells } = source;
+  return Object.create(source, {
+    writes: { value: writes },
+    ...(cells === undefined ? {} : { cells: { value: cells.map((cell) => withWrites(cell, writes)) } }),
+  });
 }
 
 /** @typeParam G the served kinds that operations run on; for GraphQL, a generation with its schema. */

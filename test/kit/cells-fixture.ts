@@ -5,10 +5,12 @@ import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { must } from '../../src/base/must.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
-import { createEngine, type Engine } from '../../src/graphql/engine.ts';
-import { openReader } from '../../src/store/read/reader.ts';
+import { createEngine, type Engine, type EngineOptions } from '../../src/graphql/engine.ts';
+import { openReader, type PooledReader } from '../../src/store/read/reader.ts';
 import type { IncomingEvent } from '../../src/store/types/incoming-object.ts';
+import type { ResourceHandle } from '../../src/store/types/progress.ts';
 import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
+import type { WriterOptions } from '../../src/store/write/writer-options.ts';
 import { newest, textOf } from './engine-fixture.ts';
 import { storeFile } from './store-file.ts';
 
@@ -17,6 +19,8 @@ export interface CellsFixture {
   /** That of the cell of the cluster. */
   writer(cluster: string): StoreWriter;
   writers(): readonly StoreWriter[];
+  readers(): readonly PooledReader[];
+  handle(key: string, cluster: string): ResourceHandle;
   /** Declares resources in the cells of their clusters and publishes the schema. */
   declare(...described: readonly DescribedResource[]): Promise<void>;
   /** Replaces a resource's objects with these. */
@@ -24,24 +28,34 @@ export interface CellsFixture {
   apply(key: string, type: IncomingEvent['type'], object: unknown, cluster: string): void;
 }
 
-/** @param cellOf the cell of each cluster */
-export function cellsFixture(cells: number, cellOf: (cluster: string) => number, rights?: Rights): CellsFixture {
+/** @param cellOf the cell of each cluster @param rights of all cells, or of the cell with this index */
+export function cellsFixture(
+  cells: number,
+  cellOf: (cluster: string) => number,
+  rights?: Rights | ((cell: number) => Rights),
+  options: { readonly writer?: WriterOptions; readonly engine?: Pick<Partial<EngineOptions>, 'writes'> } = {},
+): CellsFixture {
   const stores = Array.from({ length: cells }, () => {
     const file = storeFile();
     return {
-      writer: openWriter(file, { checkpoints: 'inline' }),
+      writer: openWriter(file, { checkpoints: 'inline', ...options.writer }),
       reader: openReader(file, { readers: 2, leaseMs: 60_000, pagesNowMs: Number.POSITIVE_INFINITY }),
     };
   });
   const engine = createEngine({
     reader: must(stores[0], 'a cell').reader,
     cells: {
-      parts: stores.map(({ reader }) => ({ reader, pages: reader, ...(rights === undefined ? {} : { rights }) })),
+      parts: stores.map(({ reader }, index) => ({
+        reader,
+        pages: reader,
+        ...(rights === undefined ? {} : { rights: typeof rights === 'function' ? rights(index) : rights }),
+      })),
       cellOf,
     },
     log: silentLogger,
     clock: systemClock,
     maxPageSize: 500,
+    ...options.engine,
   });
   for (const [index, { writer }] of stores.entries()) writer.onCommit((commit) => engine.wake(commit, index));
   onTestFinished(async () => {
@@ -63,6 +77,8 @@ export function cellsFixture(cells: number, cellOf: (cluster: string) => number,
     engine,
     writer: writerOf,
     writers: () => stores.map(({ writer }) => writer),
+    readers: () => stores.map(({ reader }) => reader),
+    handle,
     async declare(...described) {
       for (const each of described) {
         writerOf(each.cluster).openCluster(each.cluster, `uid-${each.cluster}`);

@@ -19,9 +19,9 @@ export type Held = ReadonlyMap<string, string>;
 /** The contents of the tables after each write. */
 export class TableHistory {
   readonly #tables = new Map<number, Held>();
-  readonly #fixture: EngineFixture;
+  readonly #fixture: Pick<EngineFixture, 'reader'>;
 
-  constructor(fixture: EngineFixture) {
+  constructor(fixture: Pick<EngineFixture, 'reader'>) {
     this.#fixture = fixture;
   }
 

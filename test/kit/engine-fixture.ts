@@ -163,24 +163,32 @@ function fixtureOn(file: string, options: FixtureOptions, atEnd: (close: () => P
       writer.apply(handle(key, cluster), [{ type, object: { text: textOf(object) } }], String(newest([object])));
     },
     query: (text, variables) => queryOf(engine.source, text, variables),
-    async subscribe(text, variables, signal) {
-      const portolan = beginOperation(engine.source, localUser, signal);
-      const { schema } = portolan.generation;
-      const document = parse(text);
-      const [problem] = validate(schema, document);
-      if (problem !== undefined) throw problem;
-      const events = await subscribeAcrossGenerations({
-        schema,
-        document,
-        contextValue: { portolan },
-        ...(variables === undefined ? {} : { variableValues: variables }),
-      });
-      if (!(Symbol.asyncIterator in events)) throw events.errors?.[0]?.originalError ?? events.errors?.[0];
-      const generator = events as Events;
-      onTestFinished(async () => void (await generator.return()));
-      return generator;
-    },
+    subscribe: (text, variables, signal) => subscribeTo(engine.source, text, variables, signal),
   };
+}
+
+/** Subscribes across generations; the subscription ends with the test. @throws the first error of the subscribe step. */
+export async function subscribeTo(
+  source: GraphQLSource,
+  text: string,
+  variables?: Readonly<Record<string, unknown>>,
+  signal?: AbortSignal,
+): Promise<Events> {
+  const portolan = beginOperation(source, localUser, signal);
+  const { schema } = portolan.generation;
+  const document = parse(text);
+  const [problem] = validate(schema, document);
+  if (problem !== undefined) throw problem;
+  const events = await subscribeAcrossGenerations({
+    schema,
+    document,
+    contextValue: { portolan },
+    ...(variables === undefined ? {} : { variableValues: variables }),
+  });
+  if (!(Symbol.asyncIterator in events)) throw events.errors?.[0]?.originalError ?? events.errors?.[0];
+  const generator = events as Events;
+  onTestFinished(async () => void (await generator.return()));
+  return generator;
 }
 
 /** Executes a query in a new operation, and ends the operation. */

@@ -3,9 +3,7 @@
  * change. Once the changes stop, the newest result of each must be the answer of the store.
  */
 import fc from 'fast-check';
-import { type Client, createClient } from 'graphql-ws';
 import { expect, onTestFinished, test } from 'vitest';
-import WebSocket from 'ws';
 import { localUser } from '../../src/access/caller.ts';
 import { fixedRights } from '../../src/access/rights.ts';
 import { type Scopes, unrestricted } from '../../src/access/scope.ts';
@@ -13,6 +11,7 @@ import { silentLogger } from '../../src/base/log.ts';
 import { must } from '../../src/base/must.ts';
 import { startServer } from '../../src/server/http-server.ts';
 import { Dice } from '../fuzz/dice.ts';
+import { askAs, connect, follow, withoutPlaces } from '../kit/live-query-client.ts';
 import { changeObject } from '../kit/random-change.ts';
 import { randomRuns } from '../kit/random-runs.ts';
 import { cursorsOf } from '../kit/scoped-cursors.ts';
@@ -23,11 +22,6 @@ import { userOf } from '../kit/user.ts';
 const runs = Number(process.env['PORTOLAN_LIVE_QUERIES'] ?? randomRuns(2, 5));
 const questions = 10;
 const writes = 12;
-
-interface Result {
-  readonly data?: unknown;
-  readonly errors?: readonly { readonly path?: unknown; readonly extensions: { readonly code?: unknown } }[];
-}
 
 test.each([
   ['the executor', false],
@@ -109,40 +103,3 @@ test.each([
   // So that changes have led to results.
   expect(sent).toBeGreaterThan(compared * 1.3);
 });
-
-function connect(url: string, user: string): Client {
-  const connectionParams = { user };
-  const client = createClient({
-    url: url.replace(/^http/, 'ws'),
-    webSocketImpl: WebSocket,
-    retryAttempts: 0,
-    connectionParams,
-  });
-  onTestFinished(() => void client.dispose());
-  return client;
-}
-
-function follow(client: Client, query: string): Result[] {
-  const results: Result[] = [];
-  client.subscribe(
-    { query },
-    {
-      next: (result) => void results.push(result as unknown as Result),
-      error: (error) => void results.push({ errors: [error].flat() as unknown as Result['errors'] & {} }),
-      complete: () => {},
-    },
-  );
-  return results;
-}
-
-async function askAs(url: string, user: string, query: string): Promise<Result> {
-  const headers = { 'content-type': 'application/json', user };
-  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query: `query ${query}` }) });
-  return (await answer.json()) as Result;
-}
-
-/** What the caller sees. A cursor of changes is that of its own snapshot. */
-function withoutPlaces({ data, errors }: Result): unknown {
-  const text = JSON.stringify(data ?? null).replaceAll(/"changesCursor":"[^"]*"/g, '"changesCursor":""');
-  return { data: JSON.parse(text) as unknown, codes: errors?.map(({ extensions }) => extensions.code) };
-}

@@ -112,7 +112,7 @@ export class SetReads {
     sets: readonly { readonly namespace: string; readonly name: string }[],
   ): Promise<readonly (PresentSet | null)[]> {
     await this.#options.changes.load();
-    const read = await operation.read(async (lease, view) => {
+    const read = await operation.at(this.#options.place().cluster).read(async (lease, view) => {
       const records = await recordsOf(lease, this.#options.place(), sets);
       const there = records.filter((record) => record !== null);
       const states = await memberStates(
@@ -144,7 +144,7 @@ export class SetReads {
     requireVersion(options, version);
     const page = options.continue === null ? null : pageOf(options.continue);
     if (page !== null && changes.since(page.version) === null) throw expired();
-    const read = await operation.read(async (lease, view) => {
+    const read = await operation.at(this.#options.place().cluster).read(async (lease, view) => {
       const { records, left, looked } = await recordsOfPage(lease, this.#options.place(), namespace, page, options);
       const states = await memberStates(
         lease,

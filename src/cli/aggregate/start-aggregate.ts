@@ -24,7 +24,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Config } from '../../config/options.ts';
 import { type ClusterOptions, connect } from '../../kube/client/connection.ts';
 import { RestClient } from '../../kube/client/rest-client.ts';
-import type { OperationSource } from '../../operation/operation-source.ts';
+import { type OperationSource, sourceAt, withWrites } from '../../operation/operation-source.ts';
 import type { WriteAccess } from '../../operation/write-access.ts';
 import { Drain } from '../../server/connections/drain.ts';
 import type { SetMetrics } from '../../server/health/set-metrics.ts';
@@ -82,7 +82,7 @@ export async function startAggregate(
   shutdown.add(() => own.close());
   const cache = new SetCache();
   const place = (): SetPlace => ({ kinds: source.generation(), cluster: access.home, cache });
-  const changes = new SetChanges({ reader: source.reader, api, place, clock: systemClock, log });
+  const changes = new SetChanges({ reader: sourceAt(source, access.home).reader, api, place, clock: systemClock, log });
   shutdown.add(() => changes.close());
   const clientOf = async (caller: Caller): Promise<CallerClient> =>
     (await clients()).client(access.home, await access.credentialsAs(caller, access.home));
@@ -163,17 +163,11 @@ function writingSource(
   writes: WriteAccess,
   { trust, clients, access }: Pick<AggregateParts, 'clients' | 'access'> & { readonly trust: ExtensionAuthentication },
 ): OperationSource {
-  return {
-    ...source,
-    get generations() {
-      return source.generations;
-    },
-    writes: {
-      ...writes,
-      client: async (cluster, credentials) =>
-        (await clients()).client(cluster, await access.credentialsAs(await trust.authenticate(credentials), cluster)),
-    },
-  };
+  return withWrites(source, {
+    ...writes,
+    client: async (cluster, credentials) =>
+      (await clients()).client(cluster, await access.credentialsAs(await trust.authenticate(credentials), cluster)),
+  });
 }
 
 /** The connection to the cluster whose aggregator sends requests, with Portolan's own account. */

@@ -3,7 +3,7 @@ import { mergedList } from '../../live/cells/merged-list.ts';
 import type { Messages } from '../../live/feed/running-list.ts';
 import type { CellStart, LiveStart } from '../../live/list/live-request.ts';
 import type { Operation } from '../../operation/operation.ts';
-import { readiness } from '../../query/read/readiness.ts';
+import type { Lease } from '../../store/types/lease.ts';
 
 interface LiveInCells {
   readonly start: LiveStart;
@@ -16,10 +16,8 @@ interface LiveInCells {
 
 /** The list in one cell. */
 interface ListOfCell {
-  /** resourceKeys. */
-  readonly keys: readonly string[];
-  /** Those of the cell that serve the kinds and that the list is about. */
-  readonly clusters: readonly string[];
+  /** @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED if the list cannot begin */
+  requireReady(lease: Lease): Promise<void>;
   list(own: {
     readonly start: CellStart;
     readonly signal: AbortSignal;
@@ -40,24 +38,18 @@ export function liveInCells(
   }
   const serves = (cell: Operation): boolean =>
     kinds.some((kind) => kind.clusters.some((cluster) => operation.at(cluster) === cell));
-  const wanted = new Set(operation.cellsOf(clusters).filter(serves));
+  const asked = new Set(operation.cellsOf(clusters));
+  const wanted = new Set([...asked].filter(serves));
   // Nothing matches: one of the cells says so.
   if (wanted.size === 0) for (const cell of operation.cells.filter(serves).slice(0, 1)) wanted.add(cell);
   const cells = operation.cells.map((cell) => {
-    if (!wanted.has(cell)) return null;
+    if (!wanted.has(cell)) return asked.has(cell) ? 'gone' : null;
     const of = listOf(cell);
     return {
       run: (own: CellStart, checkOwn: (successor: CellStart) => void, ends: AbortSignal) =>
         of.list({ start: own, signal: ends, check: checkOwn }),
-      isReady: async () => {
-        if (of.clusters.length === 0) return true;
-        const states = await cell.source.reader
-          .lease((lease) => readiness(lease, of.keys, of.clusters))
-          .catch(() => []);
-        return states.some(({ synced, refusal }) => synced || refusal !== null);
-      },
+      requireReady: () => cell.source.feed.lease((lease) => of.requireReady(lease), signal),
     };
   });
-  const committed = (ends: AbortSignal): Promise<void> => source.commits.changed(source.commits.wakes, ends);
-  return mergedList({ cells, start, signal, check, committed });
+  return mergedList({ cells, start, signal, check, commits: source.commits });
 }

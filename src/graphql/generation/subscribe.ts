@@ -59,8 +59,9 @@ function following(begun: ExecutionArgs, events: Events): Events {
         return step.done === true ? { done: true, value: undefined } : step;
       } catch (error) {
         const moved = movedIn(error);
-        if (over || moved === null) throw error;
-        await moveOn(moved);
+        if (moved === null) throw error;
+        // A client that has left needs no other schema.
+        if (!over) await moveOn(moved);
       }
     }
     return { done: true, value: undefined };

@@ -18,7 +18,7 @@ import { rightsOf } from '../../access/rights.ts';
 import { PortolanError } from '../../base/errors.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import { servedUid } from '../../catalog/resources/synthetic-identity.ts';
-import { liveList } from '../../live/list/live-list.ts';
+import { liveList, requireListed } from '../../live/list/live-list.ts';
 import type { LiveMessage, LivePushing, LiveRequest, LiveStart } from '../../live/list/live-request.ts';
 import type { LiveChange } from '../../live/log/live-change.ts';
 import { decodeLiveCursor, splitCellCursors } from '../../live/log/live-cursor.ts';
@@ -253,15 +253,15 @@ function messages(
   const begin = (signal: AbortSignal): AsyncGenerator<LiveMessage, void, undefined> =>
     liveInCells(operation, { start, signal, check, clusters: clustersIn(request.filter), kinds: [kind] }, (cell) => {
       const served = clusters.filter((cluster) => operation.at(cluster) === cell);
+      const rights = rightsOf(cell.source.rights, caller);
       return {
-        keys: [kind.key],
-        clusters: served,
+        requireReady: (lease) => requireListed(lease, { kind, clusters: served }),
         list: (own) =>
           liveList(cell.source.feed, {
             ...request,
             ...own,
             clusters: served,
-            rights: rightsOf(cell.source.rights, caller),
+            rights,
             chunk: snapshotChunk,
             now: () => source.now(),
             pushing: common === undefined || source.cells !== undefined ? undefined : pushingTo(common, kind),

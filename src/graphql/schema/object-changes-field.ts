@@ -6,7 +6,7 @@ import { must } from '../../base/must.ts';
 import type { CatalogKind } from '../../catalog/resources/catalog.ts';
 import type { Messages } from '../../live/feed/running-list.ts';
 import type { LiveStart } from '../../live/list/live-request.ts';
-import { liveObjects } from '../../live/objects/live-objects.ts';
+import { liveObjects, requireFollowed } from '../../live/objects/live-objects.ts';
 import { servingClusters } from '../../operation/list-readiness.ts';
 import type { Operation } from '../../operation/operation.ts';
 import type { ServedKinds } from '../../operation/served-kinds.ts';
@@ -83,16 +83,10 @@ export function objectChangesRoot(shared: Shared): GraphQLFieldConfigMap<unknown
             const own = followed
               .filter(({ kind }) => source.cells === undefined || kind.clusters.some(isOwn))
               .map((each) => ({ ...each, clusters: each.clusters.filter(isOwn) }));
+            const rights = rightsOf(cell.source.rights, caller);
             return {
-              keys: own.map(({ kind }) => kind.key),
-              clusters: own.flatMap((each) => each.clusters),
-              list: (of) =>
-                liveObjects(cell.source.feed, {
-                  ...request,
-                  ...of,
-                  kinds: own,
-                  rights: rightsOf(cell.source.rights, caller),
-                }),
+              requireReady: (lease) => requireFollowed(lease, { ...request, kinds: own, rights }),
+              list: (of) => liveObjects(cell.source.feed, { ...request, ...of, kinds: own, rights }),
             };
           });
         return eventStream(portolan.signal, begin, (message) => new ChangesSource(portolan, kindOf, message));

@@ -67,6 +67,14 @@ export function message(
   };
 }
 
+/** @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED if a list of the kind cannot begin */
+export async function requireListed(
+  lease: Lease,
+  { kind: { key }, clusters }: Pick<LiveRequest, 'kind' | 'clusters'>,
+): Promise<void> {
+  if (clusters?.length !== 0) await requireReady([lease], [key], clusters ?? undefined);
+}
+
 /** Waits until the kind is synced, then reads and joins the kind in the feed. Null when the list was stopped. */
 export async function readKind<T>(
   run: Run,
@@ -79,7 +87,7 @@ export async function readKind<T>(
     check: () => request.check(start),
     ofSnapshot: start.at === 'snapshot',
     async read(lease) {
-      if (request.clusters?.length !== 0) await requireReady([lease], [key], request.clusters ?? undefined);
+      await requireListed(lease, request);
       const scopes = await request.rights.at(lease);
       const view = await readView(lease, scopes);
       const kindId = view.get(key)?.kindId;

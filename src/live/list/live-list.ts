@@ -37,6 +37,8 @@ import { snapshot } from './list-snapshot.ts';
 import type { CellStart, LivePosition, LiveRequest } from './live-request.ts';
 import { pushingOf } from './push-groups.ts';
 
+export { requireListed } from './list-run.ts';
+
 /** Runs until the signal aborts, the feed closes or `check` throws. */
 export async function* liveList(feed: ChangeFeed, given: LiveRequest): Messages<void> {
   const { filter, projection, shown } = given;

@@ -46,6 +46,8 @@ import { message, type Run, readKinds } from './objects-run.ts';
 import { snapshot } from './objects-snapshot.ts';
 import { messageOf, positionAfter, sharedPull } from './shared-pull.ts';
 
+export { requireFollowed } from './objects-run.ts';
+
 /**
  * Milliseconds until a client that waits moves to the newest revision. The change log must reach back to its position, and drops entries
  * while other kinds change.

@@ -1,5 +1,7 @@
 /** A live list of several kinds that runs: its end, its messages, and its first read of the store. */
+import { rightsInClusters } from '../../access/rights-in-clusters.ts';
 import type { Scope, Scopes } from '../../access/scope.ts';
+import { clustersIn } from '../../query/plan/filter.ts';
 import { missingOf, notReady, readiness } from '../../query/read/readiness.ts';
 import { readView, type View } from '../../query/sql/view.ts';
 import type { Lease } from '../../store/types/lease.ts';
@@ -74,13 +76,22 @@ export function readKinds<T>(
   });
 }
 
+/** @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED if a list of the kinds cannot begin */
+export async function requireFollowed(
+  lease: Lease,
+  request: Pick<LiveObjectsRequest, 'kinds' | 'filter' | 'rights'>,
+): Promise<void> {
+  const scopes = await rightsInClusters(request.rights, clustersIn(request.filter)).at(lease);
+  await requireSynced(lease, request, visibleIn(request, scopes));
+}
+
 /**
  * The optional kinds that no cluster has synced. Kinds of which the caller may see nothing do not count.
  * @throws PortolanError CACHE_NOT_READY or RESOURCE_REFUSED, as lists over several kinds do.
  */
 async function requireSynced(
   lease: Lease,
-  { kinds }: LiveObjectsRequest,
+  { kinds }: Pick<LiveObjectsRequest, 'kinds'>,
   visible: ReadonlyMap<string, Scope>,
 ): Promise<readonly string[]> {
   const seen = kinds.filter(({ kind, clusters }) => clusters.length > 0 && visible.get(kind.key)?.rows !== 'none');

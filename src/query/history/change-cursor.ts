@@ -21,18 +21,18 @@ export function encodeChangeCursor({ fingerprint, epoch }: ChangeList, seq: numb
   return encodeContent([version, fingerprint, epoch, seq]);
 }
 
-/** The cursor of a position in several logs. @param seqs null for the end of a log */
-export function encodeCellsCursor(lists: readonly ChangeList[], seqs: readonly (number | null)[]): string {
+/** The cursor of a position in several logs. */
+export function encodeCellsCursor(lists: readonly ChangeList[], seqs: readonly number[]): string {
   return encodeContent([version, lists[0]?.fingerprint, epochsOf(lists), seqs.join()]);
 }
 
-/** The sequence numbers in a cursor of these lists; null for the end of a log. @throws as decodeChangeCursor */
-export function decodeCellsCursor(text: string, lists: readonly ChangeList[]): readonly (number | null)[] {
+/** The sequence numbers in a cursor of these lists. @throws as decodeChangeCursor */
+export function decodeCellsCursor(text: string, lists: readonly ChangeList[]): readonly number[] {
   const [, , , seqs] = decodeContent(text);
   const numbers = String(seqs)
     .split(',')
-    .map((each) => (each === '' ? null : Number(each)));
-  if (numbers.some((each) => each !== null && !Number.isSafeInteger(each))) throw malformed(text);
+    .map((each) => (/^\d+$/.test(each) ? Number(each) : Number.NaN));
+  if (!numbers.every((each) => Number.isSafeInteger(each))) throw malformed(text);
   checkCursor(text, lists[0]?.fingerprint, epochsOf(lists));
   if (numbers.length !== lists.length) throw malformed(text);
   return numbers;

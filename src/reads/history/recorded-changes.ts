@@ -246,29 +246,30 @@ export async function loadChangesOf(
     return { ...pageOf(edges, seqs.length > limit, before), reaches };
   }
   const lists = await Promise.all(cells.map((cell) => listIn(cell, subject)));
-  const before = args.after === null ? null : decodeCellsCursor(args.after, lists);
+  // The first page fixes where each log ends: what is written later is not on the next pages.
+  const before = args.after === null ? lists.map(({ end }) => end) : decodeCellsCursor(args.after, lists);
   const pages = await Promise.all(
     cells.map(async (cell, index) => {
       const list = must(lists[index], 'the log of each cell');
-      return edgesOf(cell, await read(cell, before?.[index] ?? null), list, 0);
+      return edgesOf(cell, await read(cell, must(before[index], 'a place in each log')), list, 0);
     }),
   );
-  const edges = mergedEdges(pages, lists, before ?? []);
+  const edges = mergedEdges(pages, lists, before);
   operation.cost.charge(Math.min(edges.length, limit) * changeCost);
-  return { ...pageOf(edges.slice(0, limit), edges.length > limit, before), reaches };
+  return { ...pageOf(edges.slice(0, limit), edges.length > limit, args.after), reaches };
 }
 
 /**
  * The changes of several logs, the latest first. The order of one log stays. An edge has the place that is reached in each log, so that the
  * next page goes on there.
- * @param before the places where the page begins; empty for the ends of the logs
+ * @param before the places where the page begins
  */
 function mergedEdges(
   pages: readonly (readonly ChangeEdge[])[],
   lists: readonly ChangeList[],
-  before: readonly (number | null)[],
+  before: readonly number[],
 ): readonly ChangeEdge[] {
-  const places = lists.map((_, index) => before[index] ?? null);
+  const places = [...before];
   const left = pages.map((page) => [...page]);
   const merged: ChangeEdge[] = [];
   for (;;) {
@@ -320,8 +321,13 @@ function filterOf(namespaces: readonly string[] | null, clusters: readonly strin
   ]);
 }
 
-function listIn(operation: Operation, fingerprint: string): Promise<ChangeList> {
-  return operation.read(async ({ epoch }) => ({ fingerprint: digest(fingerprint), epoch }));
+/** The log of a cell, with the number after its newest change. */
+function listIn(operation: Operation, fingerprint: string): Promise<ChangeList & { readonly end: number }> {
+  return operation.read(async ({ epoch, revision }) => ({
+    fingerprint: digest(fingerprint),
+    epoch,
+    end: revision + 1,
+  }));
 }
 
 async function edgesOf(

@@ -68,6 +68,7 @@ export function shownDigest(data: Buffer, { errors, extensions }: Omit<Result, '
   const {
     generation: _,
     revision: __,
+    revisions: ____,
     cost: ___,
     ...more
   } = (extensions?.['portolan'] ?? {}) as Record<string, unknown>;
