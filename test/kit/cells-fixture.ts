@@ -8,6 +8,7 @@ import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../src/graphql/engine.ts';
 import { openReader, type PooledReader } from '../../src/store/read/reader.ts';
 import type { IncomingEvent } from '../../src/store/types/incoming-object.ts';
+import type { Reader } from '../../src/store/types/lease.ts';
 import type { ResourceHandle } from '../../src/store/types/progress.ts';
 import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
 import type { WriterOptions } from '../../src/store/write/writer-options.ts';
@@ -33,7 +34,12 @@ export function cellsFixture(
   cells: number,
   cellOf: (cluster: string) => number,
   rights?: Rights | ((cell: number) => Rights),
-  options: { readonly writer?: WriterOptions; readonly engine?: Pick<Partial<EngineOptions>, 'writes'> } = {},
+  options: {
+    readonly writer?: WriterOptions;
+    readonly engine?: Pick<Partial<EngineOptions>, 'writes'>;
+    /** Changes how a cell is read. */
+    readonly over?: (reader: Reader, cell: number) => Reader;
+  } = {},
 ): CellsFixture {
   const stores = Array.from({ length: cells }, () => {
     const file = storeFile();
@@ -46,7 +52,7 @@ export function cellsFixture(
     reader: must(stores[0], 'a cell').reader,
     cells: {
       parts: stores.map(({ reader }, index) => ({
-        reader,
+        reader: options.over?.(reader, index) ?? reader,
         pages: reader,
         ...(rights === undefined ? {} : { rights: typeof rights === 'function' ? rights(index) : rights }),
       })),

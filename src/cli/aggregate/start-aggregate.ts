@@ -75,14 +75,15 @@ export async function startAggregate(
   parts: AggregateParts,
 ): Promise<RunningAggregate> {
   const { access, clusters, clients, bounds, isSynced, audit, metrics, version, shutdown, log } = parts;
-  const source = sourceOf(parts.source, access.home);
+  // Sets and their members are of one cluster.
+  const source = sourceAt(parts.source, access.home);
   const { trust, client } = await openHome(access.home, clusters, shutdown, log);
   const api = { group: config.aggregateGroup, version: config.aggregateVersion };
   const own = await openCertificates(certificates, api, client, parts);
   shutdown.add(() => own.close());
   const cache = new SetCache();
   const place = (): SetPlace => ({ kinds: source.generation(), cluster: access.home, cache });
-  const changes = new SetChanges({ reader: sourceAt(source, access.home).reader, api, place, clock: systemClock, log });
+  const changes = new SetChanges({ reader: source.reader, api, place, clock: systemClock, log });
   shutdown.add(() => changes.close());
   const clientOf = async (caller: Caller): Promise<CallerClient> =>
     (await clients()).client(access.home, await access.credentialsAs(caller, access.home));
@@ -150,11 +151,6 @@ function openCertificates(
     return OwnCertificates.open({ client, service: certificates.service, api, clock, log });
   }
   return TlsFiles.open({ ...certificates, flags: ['--aggregate-cert', '--aggregate-key'] }, log);
-}
-
-/** Sets and their members are of one cluster: the source of its cell. */
-function sourceOf(source: OperationSource, cluster: string): OperationSource {
-  return source.cells?.[source.cellOf?.(cluster) ?? 0] ?? source;
 }
 
 /** The source of the callers of the aggregator. Their writes use impersonation, because they have no credential of their own. */

@@ -107,7 +107,10 @@ export function joinCellCursors(cursors: readonly string[]): string {
 export function splitCellCursors(text: string, cells: number): readonly (LiveCursor | null)[] {
   const parts = partsOf(text);
   const joined = Array.isArray(parts) && parts[0] === cellsTag ? parts.slice(1) : null;
-  const cursors = joined === null ? [cursorOf(parts)] : joined.map((each) => cursorOf(partsOf(String(each))));
+  const cursors =
+    joined === null
+      ? [cursorOf(parts)]
+      : joined.map((each) => (typeof each === 'string' ? cursorOf(partsOf(each)) : null));
   if (!cursors.every((each, index) => each !== null || joined?.[index] === '')) throw noCursor();
   if (cursors.length === cells) return cursors;
   return Array.from({ length: cells }, () => ({ epoch: '', sequence: nowhere }));

@@ -29,7 +29,7 @@ export function encodeCellsCursor(lists: readonly ChangeList[], seqs: readonly n
 /** The sequence numbers in a cursor of these lists. @throws as decodeChangeCursor */
 export function decodeCellsCursor(text: string, lists: readonly ChangeList[]): readonly number[] {
   const [, , , seqs] = decodeContent(text);
-  const numbers = String(seqs)
+  const numbers = (typeof seqs === 'string' ? seqs : '')
     .split(',')
     .map((each) => (/^\d+$/.test(each) ? Number(each) : Number.NaN));
   if (!numbers.every((each) => Number.isSafeInteger(each))) throw malformed(text);

@@ -254,7 +254,7 @@ export async function loadChangesOf(
       return edgesOf(cell, await read(cell, must(before[index], 'a place in each log')), list, 0);
     }),
   );
-  const edges = mergedEdges(pages, lists, before);
+  const edges = mergedEdges(pages, lists, before, limit + 1);
   operation.cost.charge(Math.min(edges.length, limit) * changeCost);
   return { ...pageOf(edges.slice(0, limit), edges.length > limit, args.after), reaches };
 }
@@ -268,11 +268,12 @@ function mergedEdges(
   pages: readonly (readonly ChangeEdge[])[],
   lists: readonly ChangeList[],
   before: readonly number[],
+  most: number,
 ): readonly ChangeEdge[] {
   const places = [...before];
   const left = pages.map((page) => [...page]);
   const merged: ChangeEdge[] = [];
-  for (;;) {
+  while (merged.length < most) {
     const heads = left.flatMap(([head], index) => (head === undefined ? [] : [{ head, index }]));
     const [first, ...others] = heads;
     if (first === undefined) return merged;
@@ -281,6 +282,7 @@ function mergedEdges(
     places[latest.index] = latest.head.node.change.seq;
     merged.push({ node: latest.head.node, cursor: encodeCellsCursor(lists, places) });
   }
+  return merged;
 }
 
 /** The reach of each kind in the clusters in which the caller may list it. @param clusters null for all */
