@@ -145,8 +145,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
 
   /** The part that reads the cell of this cluster. An unknown cluster is as one of the first cell: nothing is found there. */
   at(cluster: string): Operation<G> {
-    const { cells } = this;
-    return cells.length === 1 ? this : must(cells[this.source.cellOf?.(cluster) ?? 0], 'the cell of a cluster');
+    if (this.source.cells === undefined) return this;
+    return must(this.cells[this.source.cellOf?.(cluster) ?? 0], 'the cell of a cluster');
   }
 
   /**
