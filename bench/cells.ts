@@ -115,7 +115,7 @@ async function fill(
     );
   const engine = createEngine({
     reader,
-    ...(others.length === 0 ? {} : { cells: { parts: readers.map((each) => ({ reader: each })), cellOf } }),
+    ...(others.length === 0 ? {} : { cells: { parts: readers.map((each) => ({ reader: each })), cellOf, readers: 1 } }),
     log: silentLogger,
     clock: systemClock,
     maxPageSize: 500,

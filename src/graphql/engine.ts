@@ -66,8 +66,8 @@ export interface EngineOptions {
   /** Several cells, each a store of whole clusters. `reader`, `pages` and `rights` of the options are those of one store. */
   readonly cells?: {
     readonly parts: readonly EngineCell[];
-    /** Operations that may open leases of several cells at once: fewer than a cell has readers. Default: 1. */
-    readonly opening?: number;
+    /** The readers of each cell. */
+    readonly readers: number;
     /** The index of the cell that has a cluster; undefined for none. */
     cellOf(cluster: string): number | undefined;
   };
@@ -248,7 +248,7 @@ export function createEngine(options: EngineOptions): Engine {
     source:
       parts.length === 1
         ? source
-        : withCells(source, { parts, feeds, rights: rightsIn, cellOf, opening: options.cells?.opening ?? 1 }),
+        : withCells(source, { parts, feeds, rights: rightsIn, cellOf, readers: options.cells?.readers ?? 1 }),
     refreshCatalog: () => schema.refresh(),
     wake(committed, cell = 0) {
       feeds[cell]?.wake(committed);
@@ -283,11 +283,11 @@ interface CellParts {
   readonly feeds: readonly ChangeFeed[];
   readonly rights: readonly Rights[];
   readonly cellOf: (cluster: string) => number | undefined;
-  readonly opening: number;
+  readonly readers: number;
 }
 
 /** The source of a gateway with several cells. Those of the cells have all that it has, and what reads the cell. */
-function withCells(source: GraphQLSource, { parts, feeds, rights, cellOf, opening }: CellParts): GraphQLSource {
+function withCells(source: GraphQLSource, { parts, feeds, rights, cellOf, readers }: CellParts): GraphQLSource {
   // With getters, because some values change.
   const shared = Object.getOwnPropertyDescriptors(source);
   const changed = (own: PropertyDescriptorMap): GraphQLSource => Object.create(Object.prototype, { ...shared, ...own });
@@ -307,7 +307,7 @@ function withCells(source: GraphQLSource, { parts, feeds, rights, cellOf, openin
     feed: ofCell,
     reader: ofCell,
     counts: ofCell,
-    opening: value(new Semaphore(Math.max(1, opening))),
+    holders: value(new Semaphore(readers)),
     cellOf: value(cellOf),
     cells: value(cells),
   });

@@ -14,7 +14,7 @@ import type { Scopes } from '../access/scope.ts';
 import { codeOf, PortolanError } from '../base/errors.ts';
 import type { Span } from '../base/tracing.ts';
 import { anyKind } from '../query/plan/hop.ts';
-import { kindState, stateStatement } from '../query/read/kind-state.ts';
+import { kindState, stateOfCells, stateStatement } from '../query/read/kind-state.ts';
 import { readView, type View } from '../query/sql/view.ts';
 import type { Lease, LeaseOptions } from '../store/types/lease.ts';
 import type { Row } from '../store/types/statement.ts';
@@ -48,6 +48,8 @@ interface SnapshotParts {
   readonly cost: OperationCost;
   readonly trace: OperationTrace;
   readonly notes: OperationNotes;
+  /** Resolves when the operation may open leases. Absent with one cell. */
+  readonly mayOpen?: (() => Promise<unknown>) | undefined;
 }
 
 export class OperationSnapshot {
@@ -111,10 +113,11 @@ export class OperationSnapshot {
   }
 
   async #open(options: LeaseOptions): Promise<OpenRead> {
-    const { source, cost, trace, span: parent } = this.#parts;
+    const { source, cost, trace, mayOpen, span: parent } = this.#parts;
     const span = parent.child('lease');
     let lease: OpenLease | null = null;
     try {
+      if (mayOpen !== undefined) await mayOpen();
       const unmetered = await source.reader.open(options);
       const count = (rows: readonly Row[]): void => {
         cost.read(rows);
@@ -192,4 +195,15 @@ function endedError(): PortolanError {
 function kindIdOf({ layouts }: View, key: string): readonly (readonly [string, number])[] {
   const kindId = layouts.get(key)?.kindId;
   return kindId === undefined ? [] : [[key, kindId]];
+}
+
+/** As `Operation.madeIn`, of the snapshots of several cells. Nothing is kept of them: no layout, and no ids of kinds. */
+export async function madeInCells(
+  snapshots: readonly OperationSnapshot[],
+  scopes: Scopes | null,
+): Promise<MadeAnswerIn | null> {
+  const found = await Promise.all(snapshots.map((snapshot) => snapshot.madeIn()));
+  const cells = found.flatMap((each, index) => (each === null ? [] : [{ index, state: each.made.state }]));
+  if (scopes === null || cells.length === 0) return null;
+  return { made: { state: stateOfCells(cells), layoutVersion: 0, isOfRevision: false }, scopes, kindIds: new Map() };
 }

@@ -59,10 +59,10 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
   /** The place of this source among those of the cells. Absent with one cell, and for the whole gateway. */
   readonly cell?: { readonly index: number; readonly count: number };
   /**
-   * Bounds the operations that open leases of several cells at once. While such an operation waits for one cell, its leases of the others are
-   * idle. Some readers of each cell are left for those who read that cell alone.
+   * Bounds the operations that have leases at a time, by the readers of a cell. So none waits for a reader of one cell while it holds one of
+   * another: two operations that did would wait for each other.
    */
-  readonly opening?: Semaphore;
+  readonly holders?: Semaphore;
   /** The index of the cell that has this cluster, or this member of an abstract kind in a cluster; undefined for none. */
   readonly cellOf?: (cluster: string) => number | undefined;
   readonly reader: Reader;

@@ -17,13 +17,13 @@ import { noSpan, type Span } from '../base/tracing.ts';
 import type { LiveStart } from '../live/list/live-request.ts';
 import { anyKind } from '../query/plan/hop.ts';
 import { type OverBudget, ScanBudget } from '../query/plan/scan-budget.ts';
-import { stateOfCells } from '../query/read/kind-state.ts';
 import type { CellView, View } from '../query/sql/view.ts';
 import type { Lease } from '../store/types/lease.ts';
 import type { CallerClient } from '../upstream/caller-clients.ts';
 import { answerExtensions, type Lacks, type Missing } from './answers/answer-extensions.ts';
-import { type MadeAnswerIn, OperationSnapshot } from './operation-snapshot.ts';
+import { type MadeAnswerIn, madeInCells, OperationSnapshot } from './operation-snapshot.ts';
 import type { OperationSource } from './operation-source.ts';
+import { HoldingRight } from './parts/holding-right.ts';
 import { OperationCost } from './parts/operation-cost.ts';
 import { OperationNotes } from './parts/operation-notes.ts';
 import { OperationTrace, type ResponsePath } from './parts/operation-trace.ts';
@@ -51,6 +51,7 @@ interface SharedParts {
   readonly scans: ScanBudget;
   readonly trace: OperationTrace;
   readonly notes: OperationNotes;
+  readonly mayOpen: () => Promise<unknown>;
 }
 
 /** What a question over several cells reads in one of them. */
@@ -86,6 +87,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   readonly #notes: OperationNotes;
   readonly #begin: OperationBegin;
   #cells: readonly Operation<G>[] | null = null;
+  readonly #holding: HoldingRight;
   readonly #snapshot: OperationSnapshot;
   readonly #caller: Caller;
   readonly #now: number;
@@ -127,7 +129,8 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     this.scans = parts?.scans ?? new ScanBudget(source.limits.scanRows);
     this.trace = parts?.trace ?? new OperationTrace(source.indexAdvisor, () => source.monotonic(), explain);
     this.#notes = parts?.notes ?? new OperationNotes();
-    const own = { source, caller, signal, isDetached: detached, span, notes: this.#notes };
+    const own = { source, caller, signal, isDetached: detached, span, notes: this.#notes, mayOpen: parts?.mayOpen };
+    this.#holding = new HoldingRight(source.holders, signal, caller.name);
     this.#snapshot = new OperationSnapshot({ ...own, cost: this.cost, trace: this.trace });
   }
 
@@ -136,7 +139,7 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     const { cells } = this.source;
     if (cells === undefined) return [this];
     const { cost, scans, trace } = this;
-    const parts = { cost, scans, trace, notes: this.#notes };
+    const parts = { cost, scans, trace, notes: this.#notes, mayOpen: () => this.#holding.enter() };
     this.#cells ??= cells.map(
       (cell) => new Operation(cell, this.generation, this.#caller, this.signal, this.#begin, parts),
     );
@@ -226,22 +229,19 @@ export class Operation<G extends ServedKinds = ServedKinds> {
   ): Promise<T> {
     const parts = this.cellsOf(clusters);
     const found: CellRead<G>[] = [];
-    const leave = parts.length === 1 ? undefined : await this.source.opening?.enter(this.signal, this.#caller.name);
     const readAll = ([next, ...others]: readonly Operation<G>[]): Promise<T> => {
-      if (next !== undefined) {
-        return next.read((lease, view) => {
-          found.push({ operation: next, lease, view });
-          return readAll(others);
-        }, path);
-      }
-      leave?.();
-      return work(found);
+      if (next === undefined) return work(found);
+      return next.read((lease, view) => {
+        found.push({ operation: next, lease, view });
+        return readAll(others);
+      }, path);
     };
     try {
-      if (parts.length > 1 && !this.isDetached) await Promise.all(parts.map((cell) => cell.#snapshot.opened()));
+      if (parts.length > 1 && this.isDetached) await this.#holding.enter();
+      else if (parts.length > 1) await Promise.all(parts.map((cell) => cell.#snapshot.opened()));
       return await readAll(parts);
     } finally {
-      leave?.();
+      if (this.isDetached) this.#holding.leave();
     }
   }
 
@@ -436,12 +436,10 @@ export class Operation<G extends ServedKinds = ServedKinds> {
    */
   async madeIn(): Promise<MadeAnswerIn | null> {
     if (this.source.cells === undefined) return this.#snapshot.madeIn();
-    const { scopes } = this;
-    const found = await Promise.all(this.cells.map((cell) => cell.#snapshot.madeIn()));
-    const cells = found.flatMap((each, index) => (each === null ? [] : [{ index, state: each.made.state }]));
-    if (scopes === null || cells.length === 0) return null;
-    // Nothing is kept of several cells: no layout, and no ids of kinds.
-    return { made: { state: stateOfCells(cells), layoutVersion: 0, isOfRevision: false }, scopes, kindIds: new Map() };
+    return madeInCells(
+      this.cells.map((cell) => cell.#snapshot),
+      this.scopes,
+    );
   }
 
   /**
@@ -452,12 +450,14 @@ export class Operation<G extends ServedKinds = ServedKinds> {
     this.#snapshot.renew();
     this.#loaders.clear();
     for (const cell of this.#cells ?? []) cell.renewSnapshot();
+    this.#holding.leave();
   }
 
   /** Ends the lease. Idempotent. */
   end(): void {
     this.#snapshot.end();
     for (const cell of this.#cells ?? []) cell.end();
+    this.#holding.leave();
   }
 }
 

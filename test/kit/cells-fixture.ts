@@ -57,6 +57,7 @@ export function cellsFixture(
         ...(rights === undefined ? {} : { rights: typeof rights === 'function' ? rights(index) : rights }),
       })),
       cellOf,
+      readers: 2,
     },
     log: silentLogger,
     clock: systemClock,

@@ -236,7 +236,7 @@ function startEngine(
 ): Engine {
   const engine = createEngine({
     reader,
-    ...(cells === undefined ? {} : { cells: engineCells(cells, access, (config.readers ?? defaultReaders) - 1) }),
+    ...(cells === undefined ? {} : { cells: engineCells(cells, access, config.readers ?? defaultReaders) }),
     log,
     clock: systemClock,
     isConfigured: (name) => ingest.progress().clusters.some(({ cluster }) => cluster === name),
@@ -284,13 +284,13 @@ function startEngine(
 function engineCells(
   { readers, cellOf }: ServedCells,
   access: AccessControl | null,
-  opening: number,
+  count: number,
 ): NonNullable<EngineOptions['cells']> {
   const parts = readers.map((reader, index) => {
     const rights = access?.rightsOfCells[index];
     return { reader, pages: reader, ...(rights === undefined ? {} : { rights }) };
   });
-  return { parts, cellOf, opening };
+  return { parts, cellOf, readers: count };
 }
 
 function stalenessOf(ingest: ServedIngest): Staleness {
