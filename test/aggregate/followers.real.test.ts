@@ -205,7 +205,7 @@ describeOn([mainServer], 'followers of sets', { timeout: 400_000 + changes * 200
               expect(items.map(({ metadata }) => metadata?.name)).toContain(name);
             }
           },
-          90_000,
+          240_000,
           500,
         );
       };
@@ -250,7 +250,7 @@ describeOn([mainServer], 'followers of sets', { timeout: 400_000 + changes * 200
               expect(shownSets((await follower.state()).items as readonly ShadowObject[]), name).toEqual(truth);
             }
           },
-          60_000,
+          240_000,
           500,
         );
       };
