@@ -35,7 +35,7 @@ After the faults end, all tables must equal the server's collections within boun
 or row may be left. Some runs include audits. An audit must find an event that no watch received. It must find nothing in correct tables.
 
 In the list below, \`test/model\` means that the model plays the fault, alone and together with other faults.
-\`PORTOLAN_MODEL_SEEDS=500 npx vitest run test/model/seeds\` plays 500 seeds instead of 10,000. \`PORTOLAN_SEED=17\` plays one seed again.
+\`PORTOLAN_MODEL_SEEDS=10000 npx vitest run test/model/seeds\` plays 10,000 seeds instead of 1000. \`PORTOLAN_SEED=17\` plays one seed again.
 
 ## Faults in your own tests
 
