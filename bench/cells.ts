@@ -115,7 +115,9 @@ async function fill(
     );
   const engine = createEngine({
     reader,
-    ...(others.length === 0 ? {} : { cells: { parts: readers.map((each) => ({ reader: each })), cellOf, readers: 1 } }),
+    ...(others.length === 0
+      ? {}
+      : { cells: { parts: readers.map((each) => ({ reader: each })), cellOf, readers: 1, leaseMs: 1000 } }),
     log: silentLogger,
     clock: systemClock,
     maxPageSize: 500,

@@ -66,8 +66,9 @@ export interface EngineOptions {
   /** Several cells, each a store of whole clusters. `reader`, `pages` and `rights` of the options are those of one store. */
   readonly cells?: {
     readonly parts: readonly EngineCell[];
-    /** The readers of each cell. */
+    /** The readers of each cell, and the milliseconds that a lease of them may last. */
     readonly readers: number;
+    readonly leaseMs: number;
     /** The index of the cell that has a cluster; undefined for none. */
     cellOf(cluster: string): number | undefined;
   };
@@ -248,7 +249,7 @@ export function createEngine(options: EngineOptions): Engine {
     source:
       parts.length === 1
         ? source
-        : withCells(source, { parts, feeds, rights: rightsIn, cellOf, readers: options.cells?.readers ?? 1 }),
+        : withCells(source, { parts, feeds, rights: rightsIn, cellOf, holders: holdersOf(options) }),
     refreshCatalog: () => schema.refresh(),
     wake(committed, cell = 0) {
       feeds[cell]?.wake(committed);
@@ -278,16 +279,21 @@ function clusterOfPart(part: string, served: ReadonlySet<string>): string {
   return served.has(cluster) ? cluster : part;
 }
 
+function holdersOf({ cells }: EngineOptions): NonNullable<GraphQLSource['holders']> {
+  const { readers = 1, leaseMs = 1000 } = cells ?? {};
+  return { turns: new Semaphore(readers), leaseMs };
+}
+
 interface CellParts {
   readonly parts: readonly EngineCell[];
   readonly feeds: readonly ChangeFeed[];
   readonly rights: readonly Rights[];
   readonly cellOf: (cluster: string) => number | undefined;
-  readonly readers: number;
+  readonly holders: NonNullable<GraphQLSource['holders']>;
 }
 
 /** The source of a gateway with several cells. Those of the cells have all that it has, and what reads the cell. */
-function withCells(source: GraphQLSource, { parts, feeds, rights, cellOf, readers }: CellParts): GraphQLSource {
+function withCells(source: GraphQLSource, { parts, feeds, rights, cellOf, holders }: CellParts): GraphQLSource {
   // With getters, because some values change.
   const shared = Object.getOwnPropertyDescriptors(source);
   const changed = (own: PropertyDescriptorMap): GraphQLSource => Object.create(Object.prototype, { ...shared, ...own });
@@ -307,7 +313,7 @@ function withCells(source: GraphQLSource, { parts, feeds, rights, cellOf, reader
     feed: ofCell,
     reader: ofCell,
     counts: ofCell,
-    holders: value(new Semaphore(readers)),
+    holders: value(holders),
     cellOf: value(cellOf),
     cells: value(cells),
   });

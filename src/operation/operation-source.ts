@@ -1,7 +1,6 @@
 /** The parts of a running gateway that operations use. */
 import type { Caller, Credentials } from '../access/caller.ts';
 import type { Rights } from '../access/rights.ts';
-import type { Semaphore } from '../base/concurrency/semaphore.ts';
 import type { Logger } from '../base/log.ts';
 import { must } from '../base/must.ts';
 import type { Path } from '../catalog/tree/path.ts';
@@ -14,6 +13,7 @@ import type { CallerClient } from '../upstream/caller-clients.ts';
 import type { OpenApiDocuments } from '../upstream/openapi-documents.ts';
 import type { KeptAnswers } from './answers/kept-answers.ts';
 import type { Staleness } from './answers/staleness.ts';
+import type { LeaseHolders } from './parts/holding-right.ts';
 import type { IndexAdvisor } from './parts/index-advisor.ts';
 import type { CostLimits } from './parts/operation-cost.ts';
 import type { SlowQueries } from './parts/slow-queries.ts';
@@ -62,7 +62,7 @@ export interface OperationSource<G extends ServedKinds = ServedKinds> {
    * Bounds the operations that have leases at a time, by the readers of a cell. So none waits for a reader of one cell while it holds one of
    * another: two operations that did would wait for each other.
    */
-  readonly holders?: Semaphore;
+  readonly holders?: LeaseHolders;
   /** The index of the cell that has this cluster, or this member of an abstract kind in a cluster; undefined for none. */
   readonly cellOf?: (cluster: string) => number | undefined;
   readonly reader: Reader;

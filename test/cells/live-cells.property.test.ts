@@ -16,7 +16,7 @@ import { type CellsFixture, cellsFixture } from '../kit/cells-fixture.ts';
 import { type Held, TableHistory } from '../kit/checked-subscriber.ts';
 import { describedCrd, type Events, made, queryOf, subscribeTo } from '../kit/engine-fixture.ts';
 
-const runs = Number(process.env['PORTOLAN_CELLS'] ?? '3');
+const runs = Number(process.env['PORTOLAN_CELL_RUNS'] ?? '3');
 const steps = 150;
 
 const things = 'things.example.com';

@@ -27,7 +27,7 @@ import {
 } from '../kit/scoped-world.ts';
 import { userOf } from '../kit/user.ts';
 
-const runs = Number(process.env['PORTOLAN_CELLS'] ?? '2');
+const runs = Number(process.env['PORTOLAN_CELL_RUNS'] ?? '2');
 const questions = 8;
 const writes = 12;
 

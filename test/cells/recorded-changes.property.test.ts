@@ -8,7 +8,7 @@ import { type CellsFixture, cellsFixture } from '../kit/cells-fixture.ts';
 import { made, queryOf } from '../kit/engine-fixture.ts';
 import { gadget, gadgets, widget, widgets } from '../kit/graphql-world.ts';
 
-const runs = Number(process.env['PORTOLAN_CELLS'] ?? '3');
+const runs = Number(process.env['PORTOLAN_CELL_RUNS'] ?? '3');
 const clusters = ['east', 'west', 'north'];
 const names = [...'abcd'];
 

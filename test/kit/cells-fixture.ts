@@ -37,6 +37,8 @@ export function cellsFixture(
   options: {
     readonly writer?: WriterOptions;
     readonly engine?: Pick<Partial<EngineOptions>, 'writes'>;
+    /** Milliseconds that an operation may have leases; default 60,000. */
+    readonly leaseMs?: number;
     /** Changes how a cell is read. */
     readonly over?: (reader: Reader, cell: number) => Reader;
   } = {},
@@ -58,6 +60,7 @@ export function cellsFixture(
       })),
       cellOf,
       readers: 2,
+      leaseMs: options.leaseMs ?? 60_000,
     },
     log: silentLogger,
     clock: systemClock,

@@ -53,6 +53,7 @@ export type ServingConfig = Pick<
   | 'allowOrigin'
   | 'keepAlive'
   | 'metricsBy'
+  | 'leaseMs'
   | 'maxPageSize'
   | 'maxCost'
   | 'maxReadBytes'
@@ -236,7 +237,9 @@ function startEngine(
 ): Engine {
   const engine = createEngine({
     reader,
-    ...(cells === undefined ? {} : { cells: engineCells(cells, access, config.readers ?? defaultReaders) }),
+    ...(cells === undefined
+      ? {}
+      : { cells: engineCells(cells, access, { readers: config.readers ?? defaultReaders, leaseMs: config.leaseMs }) }),
     log,
     clock: systemClock,
     isConfigured: (name) => ingest.progress().clusters.some(({ cluster }) => cluster === name),
@@ -284,13 +287,13 @@ function startEngine(
 function engineCells(
   { readers, cellOf }: ServedCells,
   access: AccessControl | null,
-  count: number,
+  { readers: count, leaseMs }: { readonly readers: number; readonly leaseMs: number },
 ): NonNullable<EngineOptions['cells']> {
   const parts = readers.map((reader, index) => {
     const rights = access?.rightsOfCells[index];
     return { reader, pages: reader, ...(rights === undefined ? {} : { rights }) };
   });
-  return { parts, cellOf, readers: count };
+  return { parts, cellOf, readers: count, leaseMs };
 }
 
 function stalenessOf(ingest: ServedIngest): Staleness {

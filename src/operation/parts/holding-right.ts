@@ -1,15 +1,27 @@
-/** The right of an operation to have leases of several cells, until `leave` (OperationSource.holders). */
+/**
+ * The right of an operation to have leases of several cells (OperationSource.holders).
+ *
+ *   enter -> leave, or the time of a lease is over: an operation that goes on without leases, such as a mutation that waits, keeps no right
+ */
 
 import type { Leave, Semaphore } from '../../base/concurrency/semaphore.ts';
 import { must } from '../../base/must.ts';
 
+/** The operations that have leases of several cells. */
+export interface LeaseHolders {
+  readonly turns: Semaphore;
+  /** Milliseconds that a lease may last. */
+  readonly leaseMs: number;
+}
+
 export class HoldingRight {
-  readonly #holders: Semaphore | undefined;
+  readonly #holders: LeaseHolders | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #client: string;
   #entering: Promise<Leave> | null = null;
+  #timer: NodeJS.Timeout | null = null;
 
-  constructor(holders: Semaphore | undefined, signal: AbortSignal | undefined, client: string) {
+  constructor(holders: LeaseHolders | undefined, signal: AbortSignal | undefined, client: string) {
     this.#holders = holders;
     this.#signal = signal;
     this.#client = client;
@@ -17,12 +29,17 @@ export class HoldingRight {
 
   /** Resolves when the operation has the right. Clients take turns. @throws the reason of the signal */
   async enter(): Promise<void> {
-    this.#entering ??= must(this.#holders, 'the holders of several cells').enter(this.#signal, this.#client);
-    await this.#entering;
+    if (this.#entering !== null) return void (await this.#entering);
+    const { turns, leaseMs } = must(this.#holders, 'the holders of several cells');
+    const entering = turns.enter(this.#signal, this.#client);
+    this.#entering = entering;
+    await entering;
+    if (this.#entering === entering) this.#timer = setTimeout(() => this.leave(), leaseMs).unref();
   }
 
   /** Idempotent. */
   leave(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
     this.#entering?.then(
       (leave) => leave(),
       () => {},
