@@ -2,7 +2,10 @@
  * One caller follows many logs that never rest, and reads nothing. Another caller's logs and queries go on, the memory is bounded, and the
  * requests to the API server end.
  */
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import WebSocket from 'ws';
 import { eventually } from '../kit/eventually.ts';
 import { type GatewayProcess, startGatewayProcess } from '../kit/gateway-process.ts';
 import { ask } from '../kit/graphql-client.ts';
@@ -15,6 +18,8 @@ import { SlowLogReader } from '../kit/slow-log-reader.ts';
 const loudPods = 8;
 /** Their containers are as many as one caller may follow. */
 const subscriptions = 25;
+/** They leave while the API server is asked for their rights. */
+const hasty = Array.from({ length: 20 }, (_, at) => `hasty-${at}`);
 const mebibyte = 1024 * 1024;
 
 const bytes = 64 * 1024;
@@ -31,7 +36,7 @@ describeOn([mainServer], 'hostile followers of logs', { timeout: 300_000 }, (ser
   let gateway: GatewayProcess;
 
   beforeAll(async () => {
-    const users = ['alice', 'mallory', 'trudy'];
+    const users = ['alice', 'mallory', 'trudy', ...hasty];
     world = await LoggingPlane.start(
       server,
       users.map((user) => ({ token: `token-of-${user}`, user, groups: ['readers'] })),
@@ -169,6 +174,29 @@ describeOn([mainServer], 'hostile followers of logs', { timeout: 300_000 }, (ser
     const later = follow('trudy', 'calm', ', follow: false, tail: 3');
     await later.until(({ ended }) => ended !== null);
     expect([later.ended, later.lines.length]).toEqual(['complete', 3]);
+  });
+
+  test('who leave before the first message leave no request behind', async () => {
+    for (const [at, user] of hasty.entries()) {
+      const socket = new WebSocket(gateway.url.replace(/^http/, 'ws'), 'graphql-transport-ws');
+      onTestFinished(() => socket.terminate());
+      await once(socket, 'open');
+      const send = (message: object): void => socket.send(JSON.stringify(message));
+      send({ type: 'connection_init', payload: { authorization: `Bearer token-of-${user}` } });
+      await once(socket, 'message');
+      send({
+        id: '1',
+        type: 'subscribe',
+        payload: { query: `subscription { logs(${from('calm')}) { lines { text } } }` },
+      });
+      await sleep(at);
+      send({ id: '1', type: 'complete' });
+    }
+    // A later one is answered, so those before it have come.
+    const last = follow('alice', 'calm');
+    await last.until(({ notices }) => notices.length > 0);
+    last.stop();
+    await eventually(() => expect(world.kubelet.following).toBe(0));
   });
 });
 

@@ -138,25 +138,31 @@ async function begin(shared: Shared, args: Arguments, operation: Operation<Gener
   return logs;
 }
 
-async function* messages(logs: FollowedLogs, operation: Operation<Generation>, signal: AbortSignal) {
-  // A generator does not run until its first message is taken, so it cannot learn of the end.
+/** Begins at once: a generator of which no message is taken never runs, and could not close the logs. */
+function messages(logs: FollowedLogs, operation: Operation<Generation>, signal: AbortSignal) {
   let isMoving = false;
   const close = (): void => {
     if (!isMoving) logs.close();
   };
   if (signal.aborted) close();
   signal.addEventListener('abort', close, { once: true });
+  const check = (): void => {
+    if (operation.source.generation() === operation.generation) return;
+    const start: LiveStart = { at: 'snapshot' };
+    handedOver.set(start, logs);
+    isMoving = true;
+    setTimeout(() => {
+      if (handedOver.delete(start)) logs.close();
+    }, takeOverMs).unref();
+    throw new GenerationMoved('logs', start);
+  };
+  return untilOver(logs.messages(signal, check), close);
+}
+
+/** @param close also after an error or a complete log */
+async function* untilOver<T>(messages: AsyncGenerator<T, void, undefined>, close: () => void) {
   try {
-    yield* logs.messages(signal, () => {
-      if (operation.source.generation() === operation.generation) return;
-      const start: LiveStart = { at: 'snapshot' };
-      handedOver.set(start, logs);
-      isMoving = true;
-      setTimeout(() => {
-        if (handedOver.delete(start)) logs.close();
-      }, takeOverMs).unref();
-      throw new GenerationMoved('logs', start);
-    });
+    yield* messages;
   } finally {
     close();
   }
