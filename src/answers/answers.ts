@@ -24,7 +24,8 @@ import { must } from '../base/must.ts';
 import { documentShape } from '../graphql/document/document-shape.ts';
 import type { Documents } from '../graphql/document/documents.ts';
 import type { Generation } from '../graphql/generation/generation.ts';
-import type { PreparedAnswer, PreparedAnswers, PreparedQuestion } from '../graphql/prepared/prepared-answers.ts';
+import type { PreparedAnswer, PreparedQuestion } from '../graphql/prepared/prepared-answers.ts';
+import type { PreparedCells } from '../graphql/prepared/prepared-cells.ts';
 import { type FoundQuery, PreparedQueries, type QueryParameters } from '../graphql/prepared/prepared-queries.ts';
 import type { AnswerTexts } from '../operation/answers/answer-text.ts';
 import type { KeptAnswer } from '../operation/answers/kept-answers.ts';
@@ -43,7 +44,11 @@ export interface AskedQuery {
 /** Longer texts are not kept with a plan. A console's queries are shorter. */
 const mostCharacters = 64 * 1024;
 
-type Question = Omit<PreparedQuestion, 'plan'> & FoundQuery;
+type Question = Omit<PreparedQuestion, 'plan'> &
+  FoundQuery & {
+    /** Null without a plan, and when several cells answer. */
+    readonly cell: ReturnType<PreparedCells['of']>;
+  };
 
 /** An answer. Its request is in flight until `leave` is called. */
 export type Answered = { readonly leave: () => void } & (
@@ -57,11 +62,11 @@ export type Answered = { readonly leave: () => void } & (
 
 export class Answers {
   readonly #admission: Admission<Generation>;
-  readonly #prepared: PreparedAnswers;
+  readonly #prepared: PreparedCells;
   readonly #queries: PreparedQueries;
 
   /** @param documents those of the executor */
-  constructor(admission: Admission<Generation>, prepared: PreparedAnswers, documents: Documents) {
+  constructor(admission: Admission<Generation>, prepared: PreparedCells, documents: Documents) {
     this.#admission = admission;
     this.#prepared = prepared;
     this.#queries = new PreparedQueries(admission.source, documents);
@@ -84,15 +89,19 @@ export class Answers {
    * @throws the signal's reason, and nothing else.
    */
   prepared(question: PreparedQuestion, signal: AbortSignal): PreparedAnswer | null | Promise<PreparedAnswer | null> {
-    if (!this.#prepared.isReady(question.plan)) return null;
-    return this.#prepared.answerNow(question) ?? this.#prepared.answer(question, signal);
+    const answers = this.#prepared.of(question.plan)?.answers;
+    if (answers?.isReady(question.plan) !== true) return null;
+    return answers.answerNow(question) ?? answers.answer(question, signal);
   }
 
   #questionOf({ admitted, text, parametersOf }: AskedQuery): Question | null {
     const found = this.#queries.find(text, parametersOf, admitted);
     const { caller, span } = admitted;
-    const scopes = found === null ? null : this.#admission.source.rights.now(caller);
-    return found === null || scopes === null ? null : { ...found, caller, scopes, span };
+    if (found === null) return null;
+    const cell = found.plan === null ? null : this.#prepared.of(found.plan);
+    const { rights } = cell?.source ?? this.#admission.source;
+    const scopes = rights.now(caller);
+    return scopes === null ? null : { ...found, caller, scopes, span, cell };
   }
 
   #kept(asked: AskedQuery, question: Question, kept: KeptAnswer, began: number): Answered | null {
@@ -104,12 +113,12 @@ export class Answers {
   }
 
   #planned(asked: AskedQuery, question: Question, began: number): Answered | null | Promise<Answered | null> {
-    const { plan } = question;
-    if (plan === null || !this.#prepared.isReady(plan)) return null;
+    const { plan, cell } = question;
+    if (plan === null || cell === null || !cell.answers.isReady(plan)) return null;
     const leave = entered(asked, plan.asked);
     if (leave === null) return null;
-    const planned = { ...question, plan };
-    const now = this.#prepared.answerNow(planned);
+    const planned = { ...question, plan, cell };
+    const now = cell.answers.answerNow(planned);
     return now === null
       ? this.#later(asked, planned, leave, began)
       : this.#answered(asked, planned, now, { leave, began });
@@ -117,13 +126,13 @@ export class Answers {
 
   async #later(
     asked: AskedQuery,
-    question: PreparedQuestion & FoundQuery,
+    question: PreparedQuestion & FoundQuery & { readonly cell: NonNullable<Question['cell']> },
     leave: () => void,
     began: number,
   ): Promise<Answered | null> {
     const { signal } = asked;
     try {
-      const answer = await this.#prepared.answer(question, signal);
+      const answer = await question.cell.answers.answer(question, signal);
       signal.throwIfAborted();
       if (answer !== null) return this.#answered(asked, question, answer, { leave, began });
       // The executor counts and charges it again.

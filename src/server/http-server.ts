@@ -25,7 +25,7 @@ import { Documents } from '../graphql/document/documents.ts';
 import type { GraphQLSource } from '../graphql/generation/generation.ts';
 import { IntrospectionAnswers } from '../graphql/introspection/introspection-answers.ts';
 import { Profiles } from '../graphql/introspection/profiles.ts';
-import { PreparedAnswers } from '../graphql/prepared/prepared-answers.ts';
+import { PreparedCells } from '../graphql/prepared/prepared-cells.ts';
 import type { PageReader } from '../store/types/page-reader.ts';
 import { ArrivingBodies, arrivalMs, type BodyBounds } from './connections/arriving-bodies.ts';
 import { CallerlessConnections } from './connections/callerless-connections.ts';
@@ -88,8 +88,8 @@ export interface ServerOptions {
   readonly tabs: readonly PlaygroundExample[];
   /** The folder with the parts of the playground. Default: that of `npm run playground`. */
   readonly playground?: string;
-  /** Reads pages for prepared answers; without it, the executor answers every query. */
-  readonly pages?: PageReader;
+  /** Reads pages for prepared answers, one for each cell; without it, the executor answers every query. */
+  readonly pages?: PageReader | readonly PageReader[];
   /** Answers introspection of the whole schema. Default: a separate thread. */
   readonly introspection?: IntrospectionAnswers;
   /** Milliseconds that an idle connection is kept; default 75 s. Proxies must close theirs earlier, else they meet a closed one. */
@@ -135,7 +135,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const admission = createAdmission({ ...options, authenticate });
   const documents = new Documents();
-  const prepared = pages === undefined ? null : new PreparedAnswers(admission.source, pages);
+  const prepared = pages === undefined ? null : new PreparedCells(admission.source, pages);
   const answers = prepared === null ? null : new Answers(admission, prepared, documents);
   const { introspection = new IntrospectionAnswers() } = options;
   const profiles = new Profiles(options.profiles);

@@ -365,6 +365,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'introspection/profiles.ts',
     'introspection/root-parts.ts',
     'prepared/answer-plan.ts',
+    'prepared/prepared-cells.ts',
     'prepared/prepared-answers.ts',
     'prepared/prepared-queries.ts',
     'types/live-directive.ts',

@@ -6,7 +6,7 @@ import { silentLogger } from '../../src/base/log.ts';
 import { must } from '../../src/base/must.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../src/graphql/engine.ts';
-import { openReader, type PooledReader } from '../../src/store/read/reader.ts';
+import { openReader } from '../../src/store/read/reader.ts';
 import type { IncomingEvent } from '../../src/store/types/incoming-object.ts';
 import type { Reader } from '../../src/store/types/lease.ts';
 import type { ResourceHandle } from '../../src/store/types/progress.ts';
@@ -20,7 +20,7 @@ export interface CellsFixture {
   /** That of the cell of the cluster. */
   writer(cluster: string): StoreWriter;
   writers(): readonly StoreWriter[];
-  readers(): readonly PooledReader[];
+  readers(): readonly ReturnType<typeof openReader>[];
   handle(key: string, cluster: string): ResourceHandle;
   /** Declares resources in the cells of their clusters and publishes the schema. */
   declare(...described: readonly DescribedResource[]): Promise<void>;

@@ -29,7 +29,7 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 import { codeOf, PortolanError } from '../../base/errors.ts';
 import { must } from '../../base/must.ts';
 import { type Span, within } from '../../base/tracing.ts';
-import { answerExtensions, type Missing } from '../../operation/answers/answer-extensions.ts';
+import { answerExtensions, type Missing, shownRevision } from '../../operation/answers/answer-extensions.ts';
 import type { AnswerTexts } from '../../operation/answers/answer-text.ts';
 import type { MadeIn } from '../../operation/answers/kept-answers.ts';
 import { type KnownClusters, missingFrom } from '../../operation/list-readiness.ts';
@@ -348,8 +348,9 @@ export class PreparedAnswers {
     const isKnown = known?.found === found && known.revision === revision && known.spent === spent;
     if (isKnown && known.isCurrent && stale.length === 0) return known.text;
     const missing = missingIn(plan, { generation, source: this.#source }, readinessIn(found), relatedKinds);
+    const shown = shownRevision(this.#source.cell, revision);
     const extensions = {
-      portolan: answerExtensions(generation, { asked: plan.asked, allowed, spent }, revision, { missing, stale }),
+      portolan: answerExtensions(generation, { asked: plan.asked, allowed, spent }, shown, { missing, stale }),
     };
     const text = JSON.stringify(extensions);
     this.#extensions.set(plan, { found, revision, spent, text, isCurrent: stale.length === 0 });

@@ -38,3 +38,12 @@ export function answerExtensions(
       : { stale: stale.map(({ cluster, key, since }) => ({ cluster, key, since: new Date(since).toISOString() })) }),
   };
 }
+
+/** The revision of an answer from one cell, in a list with a place for each; the revision itself of a gateway with one cell. */
+export function shownRevision(
+  cell: { readonly index: number; readonly count: number } | undefined,
+  revision: number,
+): number | readonly (number | null)[] {
+  if (cell === undefined) return revision;
+  return Array.from({ length: cell.count }, (_, index) => (index === cell.index ? revision : null));
+}

@@ -34,6 +34,8 @@ export async function preparedRun(
   { caller, span }: Pick<PreparedQuestion, 'caller' | 'span'>,
   signal: AbortSignal,
 ): Promise<PreparedRun | null> {
+  // The state of a run has a part for each cell.
+  if (source.cells !== undefined) return null;
   const scopes = source.rights.now(caller);
   if (scopes === null) return null;
   const question = { plan, generation, caller, scopes, span };
