@@ -25,7 +25,7 @@ import { documentShape } from '../graphql/document/document-shape.ts';
 import type { Documents } from '../graphql/document/documents.ts';
 import type { Generation } from '../graphql/generation/generation.ts';
 import type { PreparedAnswer, PreparedQuestion } from '../graphql/prepared/prepared-answers.ts';
-import type { PreparedCells } from '../graphql/prepared/prepared-cells.ts';
+import type { PreparedCell, PreparedCells } from '../graphql/prepared/prepared-cells.ts';
 import { type FoundQuery, PreparedQueries, type QueryParameters } from '../graphql/prepared/prepared-queries.ts';
 import type { AnswerTexts } from '../operation/answers/answer-text.ts';
 import type { KeptAnswer } from '../operation/answers/kept-answers.ts';
@@ -44,11 +44,7 @@ export interface AskedQuery {
 /** Longer texts are not kept with a plan. A console's queries are shorter. */
 const mostCharacters = 64 * 1024;
 
-type Question = Omit<PreparedQuestion, 'plan'> &
-  FoundQuery & {
-    /** Null without a plan, and when several cells answer. */
-    readonly cell: ReturnType<PreparedCells['of']>;
-  };
+type Question = Omit<PreparedQuestion, 'plan'> & FoundQuery & { readonly cell: PreparedCell };
 
 /** An answer. Its request is in flight until `leave` is called. */
 export type Answered = { readonly leave: () => void } & (
@@ -96,12 +92,11 @@ export class Answers {
 
   #questionOf({ admitted, text, parametersOf }: AskedQuery): Question | null {
     const found = this.#queries.find(text, parametersOf, admitted);
-    const { caller, span } = admitted;
     if (found === null) return null;
-    const cell = found.plan === null ? null : this.#prepared.of(found.plan);
-    const { rights } = cell?.source ?? this.#admission.source;
-    const scopes = rights.now(caller);
-    return scopes === null ? null : { ...found, caller, scopes, span, cell };
+    const { caller, span } = admitted;
+    const cell = this.#prepared.of(found.plan);
+    const scopes = cell?.source.rights.now(caller) ?? null;
+    return cell === null || scopes === null ? null : { ...found, caller, scopes, span, cell };
   }
 
   #kept(asked: AskedQuery, question: Question, kept: KeptAnswer, began: number): Answered | null {
@@ -114,10 +109,10 @@ export class Answers {
 
   #planned(asked: AskedQuery, question: Question, began: number): Answered | null | Promise<Answered | null> {
     const { plan, cell } = question;
-    if (plan === null || cell === null || !cell.answers.isReady(plan)) return null;
+    if (plan === null || !cell.answers.isReady(plan)) return null;
     const leave = entered(asked, plan.asked);
     if (leave === null) return null;
-    const planned = { ...question, plan, cell };
+    const planned = { ...question, plan };
     const now = cell.answers.answerNow(planned);
     return now === null
       ? this.#later(asked, planned, leave, began)
@@ -126,7 +121,7 @@ export class Answers {
 
   async #later(
     asked: AskedQuery,
-    question: PreparedQuestion & FoundQuery & { readonly cell: NonNullable<Question['cell']> },
+    question: PreparedQuestion & Question,
     leave: () => void,
     began: number,
   ): Promise<Answered | null> {

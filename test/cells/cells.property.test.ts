@@ -11,14 +11,7 @@ import { cellsFixture } from '../kit/cells-fixture.ts';
 import { type Answer, engineFixture, queryOf } from '../kit/engine-fixture.ts';
 import { changeObject } from '../kit/random-change.ts';
 import { scopedDocument } from '../kit/scoped-documents.ts';
-import {
-  describeScopes,
-  randomObjects,
-  randomScopes,
-  worldClusters,
-  worldKinds,
-  worldResources,
-} from '../kit/scoped-world.ts';
+import { describeScopes, randomObjects, randomScopes, syncWorld, worldResources } from '../kit/scoped-world.ts';
 
 const runs = Number(process.env['PORTOLAN_CELL_RUNS'] ?? '6');
 const documents = 40;
@@ -45,15 +38,7 @@ describe.each(layouts)('$cells cells, clusters at $at', ({ cells, at }) => {
         const dice = new Dice(seed);
         const objects = [...randomObjects(dice)];
         current = unrestricted;
-        for (const cluster of worldClusters) {
-          for (const key of worldKinds) {
-            const own = objects
-              .filter((each) => each.key === key && each.cluster === cluster)
-              .map((each) => each.object);
-            await one.sync(key, own, cluster);
-            await many.sync(key, own, cluster);
-          }
-        }
+        await syncWorld([one, many], objects);
         while (one.writer().maintain());
         for (const writer of many.writers()) while (writer.maintain());
         const callers: readonly Scopes[] = [unrestricted, ...dice.times(2, () => randomScopes(dice, { same: false }))];

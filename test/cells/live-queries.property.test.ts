@@ -17,14 +17,7 @@ import { gadget, gadgets, widget, widgets } from '../kit/graphql-world.ts';
 import { askAs, connect, follow, withoutPlaces } from '../kit/live-query-client.ts';
 import { changeObject } from '../kit/random-change.ts';
 import { scopedDocument } from '../kit/scoped-documents.ts';
-import {
-  type PlacedObject,
-  randomObjects,
-  randomScopes,
-  worldClusters,
-  worldKinds,
-  worldResources,
-} from '../kit/scoped-world.ts';
+import { type PlacedObject, randomObjects, randomScopes, syncWorld, worldResources } from '../kit/scoped-world.ts';
 import { userOf } from '../kit/user.ts';
 
 const runs = Number(process.env['PORTOLAN_CELL_RUNS'] ?? '2');
@@ -67,16 +60,7 @@ describe.each(layouts)('$cells cells, clusters at $at', ({ cells, at }) => {
     await fixture.declare(...worldResources());
     const server = await serverOf(fixture);
     const fill = async (objects: readonly PlacedObject[]): Promise<void> => {
-      for (const cluster of worldClusters) {
-        for (const key of worldKinds) {
-          const own = objects.filter((each) => each.key === key && each.cluster === cluster);
-          await fixture.sync(
-            key,
-            own.map(({ object }) => object),
-            cluster,
-          );
-        }
-      }
+      await syncWorld([fixture], objects);
       for (const writer of fixture.writers()) while (writer.maintain());
     };
     const users = ['all', 'some', 'others'];

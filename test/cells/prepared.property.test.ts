@@ -12,14 +12,7 @@ import { Dice } from '../fuzz/dice.ts';
 import { cellsFixture } from '../kit/cells-fixture.ts';
 import { changeObject } from '../kit/random-change.ts';
 import { randomRuns } from '../kit/random-runs.ts';
-import {
-  describeScopes,
-  randomObjects,
-  randomScopes,
-  worldClusters,
-  worldKinds,
-  worldResources,
-} from '../kit/scoped-world.ts';
+import { describeScopes, randomObjects, randomScopes, syncWorld, worldResources } from '../kit/scoped-world.ts';
 import { serveFixture } from '../kit/served-fixture.ts';
 
 const runs = randomRuns(6, 40);
@@ -49,7 +42,7 @@ test('a list of clusters of one cell is prepared, and is what the executor gives
   const rights = fixedRights(() => current);
   const fixture = cellsFixture(3, (cluster) => at[cluster] ?? 1, rights);
   await fixture.declare(...worldResources());
-  const given = { 0: 0, 1: 0, 2: 0 } as Record<number, number>;
+  const given = [0, 0, 0];
   const pages = fixture.readers().map(
     (reader, cell): PageReader => ({
       pages(statements, requests, options) {
@@ -79,16 +72,7 @@ test('a list of clusters of one cell is prepared, and is what the executor gives
       const dice = new Dice(seed);
       const objects = [...randomObjects(dice)];
       current = unrestricted;
-      for (const cluster of worldClusters) {
-        for (const key of worldKinds) {
-          const own = objects.filter((each) => each.key === key && each.cluster === cluster);
-          await fixture.sync(
-            key,
-            own.map(({ object }) => object),
-            cluster,
-          );
-        }
-      }
+      await syncWorld([fixture], objects);
       for (const writer of fixture.writers()) while (writer.maintain());
       const callers: readonly Scopes[] = [unrestricted, ...dice.times(2, () => randomScopes(dice, { same: false }))];
       for (let step = 0; step < documents; step += 1) {

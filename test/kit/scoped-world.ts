@@ -306,6 +306,19 @@ export interface ScopedStore {
   settle(): void;
 }
 
+/** Replaces all objects of the world in these stores. */
+export async function syncWorld(
+  stores: readonly { sync(key: string, objects: readonly unknown[], cluster: string): Promise<void> }[],
+  objects: readonly PlacedObject[],
+): Promise<void> {
+  for (const cluster of worldClusters) {
+    for (const key of worldKinds) {
+      const own = objects.filter((each) => each.key === key && each.cluster === cluster).map(({ object }) => object);
+      for (const store of stores) await store.sync(key, own, cluster);
+    }
+  }
+}
+
 /** A store of the kinds of the world, with its servers. */
 export async function scopedStore(options: PairOptions = {}): Promise<ScopedStore> {
   let current: Scopes = unrestricted;
@@ -326,16 +339,7 @@ export async function scopedStore(options: PairOptions = {}): Promise<ScopedStor
       current = given;
     },
     async fill(objects) {
-      for (const cluster of worldClusters) {
-        for (const key of worldKinds) {
-          const own = objects.filter((each) => each.key === key && each.cluster === cluster);
-          await fixture.sync(
-            key,
-            own.map(({ object }) => object),
-            cluster,
-          );
-        }
-      }
+      await syncWorld([fixture], objects);
       settle();
     },
   };

@@ -490,7 +490,7 @@ async function startHttp(
     metrics,
     profiles: () => config.profile,
     tabs: readWrittenExamples(),
-    ...(config.preparedAnswers ? { pages: cells?.readers ?? [reader] } : {}),
+    ...(config.preparedAnswers ? { pages: cells?.readers ?? reader } : {}),
     tracer,
     log,
   });

@@ -8,7 +8,8 @@ import type { GraphQLSource } from '../generation/generation.ts';
 import type { AnswerPlan } from './answer-plan.ts';
 import { PreparedAnswers } from './prepared-answers.ts';
 
-interface PreparedCell {
+/** A cell, and what answers in it. */
+export interface PreparedCell {
   readonly source: GraphQLSource;
   readonly answers: PreparedAnswers;
 }
@@ -27,11 +28,11 @@ export class PreparedCells {
     }));
   }
 
-  /** The cell that answers the plan alone; null if several do. With one cell it answers all. */
-  of(plan: AnswerPlan): PreparedCell | null {
+  /** The cell that answers the query alone; null if several may. The only cell answers every query, also one without a plan. */
+  of(plan: AnswerPlan | null): PreparedCell | null {
     if (this.#source.cells === undefined) return this.#cells[0] ?? null;
     // A cursor of changes has a place in each cell.
-    if (plan.showsRevision) return null;
+    if (plan === null || plan.showsRevision) return null;
     const cells = new Set<number | undefined>();
     for (const { list } of plan.lists) {
       const clusters = clustersIn(list.plan.filter);
