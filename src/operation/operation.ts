@@ -5,7 +5,7 @@
  *
  * A gateway with several cells has a store file for each. The operation has a part for each cell, and shares its cost, trace and notes
  * with them. An object has the part that found it, so the reads of what is related to it stay in its cell. A question about objects of
- * several cells asks each part and merges what they find (`readCells`).
+ * several cells asks each part and merges the results (`readCells`).
  */
 import DataLoader from 'dataloader';
 import type { Caller, Credentials } from '../access/caller.ts';
@@ -45,7 +45,7 @@ interface OperationBegin {
   readonly isSafe?: boolean;
 }
 
-/** What the parts of an operation share: each reads another cell. */
+/** The parts of an operation share these. Each part reads another cell. */
 interface SharedParts {
   readonly cost: OperationCost;
   readonly scans: ScanBudget;
@@ -54,7 +54,7 @@ interface SharedParts {
   readonly mayOpen: () => Promise<unknown>;
 }
 
-/** What a question over several cells reads in one of them. */
+/** A question over several cells reads this in each of them. */
 export interface CellRead<G extends ServedKinds = ServedKinds> extends CellView {
   /** The part of the operation that reads the cell. The objects that are found there are objects of this part. */
   readonly operation: Operation<G>;

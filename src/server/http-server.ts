@@ -3,7 +3,8 @@
  *
  *   listening -> drain(): clients move to another gateway (drain.ts)
  *             -> close(): no new connections; WebSockets are closed with 1001
- *             -> running requests have `grace` to finish -> every socket is destroyed
+ *             -> running requests have `grace` to finish
+ *             -> every socket is destroyed
  *
  * Invariant: close() resolves within a second.
  */

@@ -1,7 +1,9 @@
 /**
  * The right of an operation to have leases of several cells (OperationSource.holders).
  *
- *   enter -> leave, or the time of a lease is over: an operation that goes on without leases, such as a mutation that waits, keeps no right
+ *   enter -> leave, or the time of a lease is over
+ *
+ * A mutation that waits goes on without leases. So it keeps no right.
  */
 
 import type { Leave, Semaphore } from '../../base/concurrency/semaphore.ts';
