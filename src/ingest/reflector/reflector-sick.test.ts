@@ -87,6 +87,24 @@ test('a watch that is not answered while the list works: the collection is polle
   expect(reflector).toMatchObject({ phase: 'WATCHING', failing: false, error: null });
 });
 
+test('a watch that was cut and is then not answered counts as soon as it is answered', async () => {
+  const bench = reflectorBench();
+  const reflector = await watching(bench, { pace: new RetryPace(() => 2) });
+  bench.client.body.end();
+  await settle();
+  await bench.clock.advance(400);
+  bench.client.answer(whole(listText(12, [b])));
+  await bench.clock.advance(15_000);
+  expect(reflector).toMatchObject({ phase: 'POLLING', error: expect.stringContaining('not answered') });
+  await bench.clock.advance(1000);
+  const hung = bench.client.asked.length;
+  bench.client.answer(open());
+  // It hangs for 4 s; after a rest the next one is answered.
+  await bench.clock.advance(4000 + 3000);
+  expect(bench.client.asked.length).toBe(hung + 1);
+  expect(reflector).toMatchObject({ phase: 'WATCHING', error: null });
+});
+
 test('a streaming list without headers is followed by a list in pages', async () => {
   const bench = reflectorBench({ settings: { streamingLists: true } });
   const reflector = bench.reflector();

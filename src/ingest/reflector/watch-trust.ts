@@ -12,7 +12,7 @@ import type { Clock } from '../../base/clock.ts';
 import { headersMs } from '../watch/opened-watch.ts';
 
 /** Milliseconds that a watch without a line must be open. */
-export const provenMs = 5000;
+export const provenMs = 4000;
 /** Milliseconds that a polled collection waits for the headers of its watch. So it is right soon after its server is. */
 const triedMs = 4000;
 /** Fruitless watches in a row before the collection is listed. */
@@ -89,7 +89,7 @@ export class WatchTrust {
   /** A watch brought nothing. */
   fruitless({ message, opened, useless, listed }: FruitlessWatch): void {
     this.#fruitless += 1;
-    if (opened) this.#doubted = true;
+    this.#doubted = opened;
     if (!useless && this.#fault === null && this.#fruitless < fruitlessAllowed) return;
     // The version may be lost, even that of the last list.
     if (this.#fault === null && !listed) this.#mayDiffer = true;
