@@ -25,6 +25,7 @@ import { JsonbPaths, JsonbValues } from '../jsonb/jsonb-reader.ts';
 import { JsonbWalk } from '../jsonb/jsonb-walk.ts';
 import { Database, refusesJson } from '../sqlite/database.ts';
 import { keysAt, storedKey } from '../sqlite/stored-keys.ts';
+import type { StoredBody } from '../types/followed-log.ts';
 import type { IncomingObject } from '../types/incoming-object.ts';
 import type { PreparedObject, Recipe } from '../types/prepared-object.ts';
 import type { SqlValue } from '../types/statement.ts';
@@ -70,6 +71,11 @@ const always = [
 ] as const;
 
 const ownerPaths = new JsonbPaths([['uid'], ['controller']]);
+
+interface Identity {
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
 
 export class Preparer {
   readonly recipe: Recipe;
@@ -130,6 +136,17 @@ export class Preparer {
     });
   }
 
+  /**
+   * Reads a body that a store of the same kind has, so that it is redacted already. Throws INVALID.
+   * @param identity of the object; synthetic ones are not in the body
+   */
+  readStored(body: StoredBody, identity: Identity): PreparedObject | ReceivedObject {
+    if (typeof body === 'string') return readIncoming({ text: body, ...identity }, this.#reading);
+    const found = this.#findIn(Buffer.from(body.buffer, body.byteOffset, body.length), false, identity);
+    if (found !== null) return found;
+    return readIncoming({ text: String(this.#row('SELECT json(?)', body)?.[0]), ...identity }, this.#reading);
+  }
+
   /** Prepares an object from its bytes; null when it must be read by readIncoming. */
   #find(object: IncomingObject): PreparedObject | null {
     const { value, uid, resourceVersion } = object;
@@ -139,6 +156,11 @@ export class Preparer {
     if (encoded === null) return null;
     const { jsonb, isAscii } = encoded;
     if (!isAscii && object.bytes !== undefined && !isUtf8(object.bytes)) return null;
+    return this.#findIn(jsonb, isAscii);
+  }
+
+  /** Prepares an object from its JSONB; null when it must be read by readIncoming. */
+  #findIn(jsonb: Buffer, isAscii: boolean, known: Partial<Identity> = {}): PreparedObject | null {
     const places = this.#paths.find(jsonb);
     const [apiVersion = -1, kind = -1, metadata = -1, ...members] = places;
     // Items of lists lack both apiVersion and kind. An object with only one of them needs readIncoming.
@@ -149,7 +171,7 @@ export class Preparer {
       return null;
     const health = this.#health.read(jsonb, values, places);
     return {
-      ...indexedMetadata(metadataOf(jsonb, values, members)),
+      ...indexedMetadata({ ...metadataOf(jsonb, values, members), ...known }),
       health,
       keys: this.#places.map((source) => {
         if ('health' in source) return health[source.health];

@@ -15,7 +15,7 @@ import { Preparer } from '../objects/prepare.ts';
 import { DeferredEntries } from '../rows/deferred-entries.ts';
 import { RowsetCounts } from '../rows/object-counts.ts';
 import type { StorableObject } from '../rows/row-writer.ts';
-import type { StoredResource } from '../rows/stored-resource.ts';
+import { recipeOf, type StoredResource } from '../rows/stored-resource.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 import { rowsAtOnce } from '../sqlite/row-inserter.ts';
 import type { IncomingObject } from '../types/incoming-object.ts';
@@ -73,9 +73,7 @@ export class FirstSync implements Replace {
   }
 
   get recipe(): Recipe {
-    const { names, redaction, health, kind } = this.#context.resources.of(this.#handle);
-    const slots = kind.promoted.slots.map(({ path, type }) => ({ path: path.text, type }));
-    return { names, redacted: redaction.redacted, ...(health === undefined ? {} : { health }), slots };
+    return recipeOf(this.#context.resources.of(this.#handle));
   }
 
   putPrepared(objects: readonly (PreparedObject | IncomingObject)[], recipe: Recipe): void {

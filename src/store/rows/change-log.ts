@@ -72,10 +72,9 @@ export class ChangeLog {
     this.#bounds = bounds;
   }
 
-  /** Call before the rows change, because it copies the previous body. Returns the sequence number. */
-  append(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ChangedObject): number {
+  /** Call before the rows change, because it copies the previous body. Returns the sequence number. @param at milliseconds */
+  append(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ChangedObject, at = this.#clock.now()): number {
     const seq = this.#session.nextSequence(object.kindId);
-    const at = this.#clock.now();
     const values = [
       seq,
       object.kindId,

@@ -15,8 +15,16 @@ import { newestManagers } from '../objects/field-managers.ts';
 import type { ReceivedObject } from '../objects/incoming.ts';
 import type { ChangeLog } from './change-log.ts';
 import { change } from './object-counts.ts';
-import type { RowTarget, RowWriter, StoredObject } from './row-writer.ts';
+import type { NewRow, RowTarget, RowWriter, StorableObject, StoredObject } from './row-writer.ts';
 import type { WriteSession } from './write-session.ts';
+
+/** What the log says of a change besides the object. */
+interface ChangedBy {
+  /** JSON of the managers that made the change; null if they are unknown. */
+  readonly managers: string | null;
+  /** Milliseconds since the epoch; default now. */
+  readonly at?: number;
+}
 
 export interface Tally {
   added: number;
@@ -67,34 +75,56 @@ export class EventApplier {
 
   /** Stores a received object: as an update, as an addition, or as the deletion and addition of a recreated object. */
   put(target: RowTarget, stored: StoredObject | null, received: ReceivedObject, tally: Tally): void {
+    const by = { managers: managersOf(received) };
     if (stored !== null && stored.uid === received.uid) {
-      const seq = this.#log.append('MODIFIED', changed(target, stored.id, received, managersOf(received)));
-      this.#rows.update(target, stored, received, seq);
-      if (stored.health !== received.health.status) {
-        this.#count(target, received.namespace, stored.health, -1);
-        this.#count(target, received.namespace, received.health.status, 1);
-      }
-      tally.modified += 1;
+      this.update(target, stored, received, by, tally);
       return;
     }
     if (stored !== null) this.delete(target, stored, received, tally);
-    const id = this.#session.nextObjectId();
-    const seq = this.#log.append('ADDED', changed(target, id, received, managersOf(received)));
-    this.#rows.insert(target, { id, received }, seq);
+    this.insert(target, { id: this.#session.nextObjectId(), received }, by, tally);
+  }
+
+  /** Adds an object that is not stored. */
+  insert(target: RowTarget, row: NewRow, { managers, at }: ChangedBy, tally: Tally): void {
+    const { id, received } = row;
+    const seq = this.#log.append('ADDED', changed(target, id, received, managers), at);
+    this.#rows.insert(target, row, seq);
     this.#count(target, received.namespace, received.health.status, 1);
     tally.added += 1;
   }
 
-  /** Deletes a stored object. `at` has its names and the resourceVersion of the deletion. */
+  /** Gives a stored object another body; its uid stays. */
+  update(
+    target: RowTarget,
+    stored: StoredObject,
+    received: StorableObject,
+    { managers, at }: ChangedBy,
+    tally: Tally,
+  ): void {
+    const seq = this.#log.append('MODIFIED', changed(target, stored.id, received, managers), at);
+    this.#rows.update(target, stored, received, seq);
+    if (stored.health !== received.health.status) {
+      this.#count(target, received.namespace, stored.health, -1);
+      this.#count(target, received.namespace, received.health.status, 1);
+    }
+    tally.modified += 1;
+  }
+
+  /** Deletes a stored object. `deletion` has its names, the resourceVersion of the deletion and, when it is not now, its time. */
   delete(
     target: RowTarget,
     stored: StoredObject,
-    at: { readonly namespace: string; readonly name: string; readonly resourceVersion: string },
+    deletion: {
+      readonly namespace: string;
+      readonly name: string;
+      readonly resourceVersion: string;
+      readonly at?: number;
+    },
     tally: Tally,
   ): void {
-    const { namespace, name, resourceVersion } = at;
+    const { namespace, name, resourceVersion, at } = deletion;
     const deleted = { namespace, name, resourceVersion, uid: stored.uid };
-    this.#log.append('DELETED', changed(target, stored.id, deleted, null));
+    this.#log.append('DELETED', changed(target, stored.id, deleted, null), at);
     this.#rows.remove(target, stored);
     this.#count(target, namespace, stored.health, -1);
     tally.deleted += 1;

@@ -64,7 +64,7 @@ const removeByLabel = `DELETE FROM object_by_label WHERE (kind, key, value, id) 
 export type StorableObject = ReceivedObject | PreparedObject;
 
 /** An object and its object id. */
-interface NewRow {
+export interface NewRow {
   readonly id: number;
   readonly received: StorableObject;
 }
@@ -83,11 +83,18 @@ export class RowWriter {
   }
 
   find(rowset: number, namespace: string, name: string): StoredObject | null {
+    return this.#stored('rowset = ? AND namespace = ? AND name = ?', rowset, namespace, name);
+  }
+
+  /** The object with this id, if it is in this rowset. */
+  findById(rowset: number, id: number): StoredObject | null {
+    return this.#stored('id = ? AND +rowset = ?', id, rowset);
+  }
+
+  #stored(where: string, ...params: readonly SqlValue[]): StoredObject | null {
     const row = this.#database
-      .statement(
-        'SELECT id, uid, rv, created, marks, seq, health FROM object WHERE rowset = ? AND namespace = ? AND name = ?',
-      )
-      .get(rowset, namespace, name);
+      .statement(`SELECT id, uid, rv, created, marks, seq, health FROM object WHERE ${where}`)
+      .get(...params);
     if (row === undefined) return null;
     const [id, uid, resourceVersion, created = null, marks, seq, health] = row;
     return {

@@ -5,7 +5,7 @@ import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import { apiVersionOf } from '../../catalog/resources/resource.ts';
 import { hashText } from '../../catalog/tree/structure-hash.ts';
 import { createRedaction, type Redaction } from '../objects/redaction.ts';
-import type { KindNamesOnWire } from '../types/prepared-object.ts';
+import type { KindNamesOnWire, Recipe } from '../types/prepared-object.ts';
 import type { IngestStatus, ResourceHandle } from '../types/progress.ts';
 import type { PromotedTable } from './promoted-table.ts';
 
@@ -58,6 +58,12 @@ export function derivedFrom(
     health: described.health,
     shape: shapeOf(described),
   };
+}
+
+/** The recipe by which objects of the collection are prepared. */
+export function recipeOf({ names, redaction, health, kind }: StoredResource): Recipe {
+  const slots = kind.promoted.slots.map(({ path, type }) => ({ path: path.text, type }));
+  return { names, redacted: redaction.redacted, ...(health === undefined ? {} : { health }), slots };
 }
 
 /** A stored body is outdated under another structure hash, served version or set of redacted paths. */

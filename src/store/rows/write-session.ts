@@ -219,6 +219,11 @@ export class WriteSession {
     return id;
   }
 
+  /** Inside a transaction: an object gets an id that another store gave it. */
+  useObjectId(id: number): void {
+    this.#counters.nextObject = Math.max(this.#counters.nextObject, id + 1);
+  }
+
   nextRowset(): number {
     const rowset = this.#counters.nextRowset;
     this.#counters.nextRowset += 1;

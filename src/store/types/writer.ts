@@ -1,5 +1,6 @@
 /** The write side of the store: inputs and results of the writer. */
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
+import type { FollowedLog } from './followed-log.ts';
 import type { IncomingEvent, IncomingObject, ListedObject } from './incoming-object.ts';
 import type { PathUse, PromotionOutcome } from './kind-layout.ts';
 import type { MemberReads } from './member-reads.ts';
@@ -116,6 +117,8 @@ export interface Writer {
   maintain(): boolean;
   /** Reads of stored objects. */
   readonly members: MemberReads;
+  /** The other way to write: a store that follows the log of another one. Such a store has no reflectors. */
+  readonly followed: FollowedLog;
   /** Whether relations cannot be used yet, because housekeeping still reads the references of objects. */
   relationsPending(): boolean;
   close(): void;

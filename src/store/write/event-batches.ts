@@ -68,7 +68,7 @@ export class EventBatches {
     const { index, reached, refused } = session.run(() => {
       resources.prepareRows(resource);
       const some = this.#applySome(resource, events, next, resourceVersion, done);
-      this.#removeOldEntries(some.index - next);
+      removeOldEntries(this.#context, some.index - next);
       const reached = laterResourceVersion(resource.lastResourceVersion, some.reached);
       session.database
         .statement('UPDATE resource SET last_rv = ?, objects = ? WHERE id = ?')
@@ -117,12 +117,11 @@ export class EventBatches {
     }
     return { index, reached: index === events.length ? resourceVersion : reached, refused: null };
   }
+}
 
-  /** Removes old log entries in the transaction of the events. Housekeeping alone would be too slow for a steady stream of events. */
-  #removeOldEntries(events: number): void {
-    const { disk, log } = this.#context;
-    const tight = disk.wasTight;
-    const removed = log.pay(events, tight);
-    if (tight && removed > 0) disk.gaveUp('changes', removed);
-  }
+/** Removes old log entries in the transaction of the events. Housekeeping alone would be too slow for a steady stream of events. */
+export function removeOldEntries({ disk, log }: WriteContext, events: number): void {
+  const tight = disk.wasTight;
+  const removed = log.pay(events, tight);
+  if (tight && removed > 0) disk.gaveUp('changes', removed);
 }

@@ -32,6 +32,7 @@ import { WriteSession } from '../rows/write-session.ts';
 import { registerSqlFunctions } from '../sqlite/sql-functions.ts';
 import { Declarations } from './declarations.ts';
 import { EventBatches } from './event-batches.ts';
+import { FollowedChanges } from './followed-changes.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { PendingProgress } from './pending-progress.ts';
 import type { WriterOptions } from './writer-options.ts';
@@ -42,6 +43,7 @@ export interface WriterParts {
   readonly housekeeping: Housekeeping;
   readonly progress: PendingProgress;
   readonly events: EventBatches;
+  readonly followed: FollowedChanges;
   readonly declarations: Declarations;
   readonly unsyncedFill: UnsyncedFill;
   readonly closing: DisposableStack;
@@ -84,6 +86,7 @@ export function openParts(store: OpenedStore, log: Logger, options: WriterOption
   const housekeeping = new Housekeeping(context, new SearchIndex(session, searchPaths(options.searchPaths ?? [])));
   const progress = new PendingProgress(session, context.resources, clock);
   const events = new EventBatches(context);
+  const followed = new FollowedChanges(context);
   const declarations = new Declarations(context, progress, housekeeping);
 
   const unsyncedFill = openFirstFill(opening, context, { end: () => checkpointer.endUnsyncedFill() });
@@ -97,7 +100,7 @@ export function openParts(store: OpenedStore, log: Logger, options: WriterOption
   closing.defer(() => {
     if (faults.damage === null) progress.saveAll();
   });
-  return { context, faults, housekeeping, progress, events, declarations, unsyncedFill, closing };
+  return { context, faults, housekeeping, progress, events, followed, declarations, unsyncedFill, closing };
 }
 
 function openSession({ store: { database }, options, log, seal }: Opening): WriteSession {

@@ -21,6 +21,7 @@ import { TableAudit } from '../replace/table-audit.ts';
 import type { CommitListener } from '../rows/commit-signal.ts';
 import type { WriteContext } from '../rows/write-context.ts';
 import { type Database, sqliteCodeOf } from '../sqlite/database.ts';
+import type { FollowedLog } from '../types/followed-log.ts';
 import type { IncomingEvent } from '../types/incoming-object.ts';
 import type { PathUse, PromotionOutcome } from '../types/kind-layout.ts';
 import type { ClusterStatus, IngestStatus, ResourceHandle, ResourceState } from '../types/progress.ts';
@@ -82,6 +83,7 @@ class SqliteWriter implements StoreWriter {
   readonly epoch: string;
   readonly outcome: OpenedStore['outcome'];
   readonly members: StoredMembers;
+  readonly followed: FollowedLog;
   readonly #parts: WriterParts;
   #replaces = 0;
 
@@ -90,6 +92,7 @@ class SqliteWriter implements StoreWriter {
     this.outcome = store.outcome;
     this.#parts = openParts(store, log, options);
     this.members = new StoredMembers(this.#parts.context);
+    this.followed = this.#parts.followed;
   }
 
   revision(): number {
