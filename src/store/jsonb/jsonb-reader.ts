@@ -38,6 +38,16 @@ export class JsonbPaths {
     }
   }
 
+  /** Are the elements of all paths the same in both objects? */
+  areEqual(one: Buffer, other: Buffer): boolean {
+    const places = this.find(other);
+    return this.find(one).every((at, index) => {
+      const place = places[index] as number;
+      if (at === -1 || place === -1) return at === place;
+      return one.compare(other, place, elementEnd(other, place), at, elementEnd(one, at)) === 0;
+    });
+  }
+
   /** The position of each path's element; -1 for an absent one. If several members have the same name, the first one counts. */
   find(jsonb: Buffer, at = 0): number[] {
     const places = Array<number>(this.#count).fill(-1);

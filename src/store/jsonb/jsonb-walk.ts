@@ -7,7 +7,7 @@
  * Like JsonbPaths, it takes the first of several members with one name. JSON.parse takes the last; no API server writes such objects.
  */
 
-import type { PathStep } from '../../catalog/tree/path.ts';
+import type { Path, PathStep } from '../../catalog/tree/path.ts';
 import { scalarText } from '../../catalog/values/values.ts';
 import type { JsonbValues } from './jsonb-reader.ts';
 
@@ -84,4 +84,15 @@ function follow(values: JsonbValues, place: number, step: Step, found: number[])
 
 function add(place: number, found: number[]): void {
   if (place !== -1) found.push(place);
+}
+
+/** Splits a path into its longest prefix of member names and the remaining steps. */
+export function splitPath(path: Path): { readonly start: readonly string[]; readonly rest: readonly PathStep[] } {
+  const isMember = (step: PathStep): boolean => step.kind === 'field' || step.kind === 'key';
+  const other = path.steps.findIndex((step) => !isMember(step));
+  const count = other === -1 ? path.steps.length : other;
+  const start = path.steps
+    .slice(0, count)
+    .flatMap((step) => (step.kind === 'field' ? [step.name] : step.kind === 'key' ? [step.key] : []));
+  return { start, rest: path.steps.slice(count) };
 }

@@ -17,12 +17,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { must } from '../../base/must.ts';
 import { healthRuleOf } from '../../catalog/health/health.ts';
 import type { LeafType } from '../../catalog/tree/field-tree.ts';
-import { type HealthName, type ListFold, type Path, type PathStep, parsePath } from '../../catalog/tree/path.ts';
+import { type HealthName, type ListFold, type Path, parsePath } from '../../catalog/tree/path.ts';
 import { foldValues } from '../../catalog/values/fold-values.ts';
 import { withMembersBefore } from '../jsonb/jsonb.ts';
 import { encodeJsonb } from '../jsonb/jsonb-encoder.ts';
 import { JsonbPaths, JsonbValues } from '../jsonb/jsonb-reader.ts';
-import { JsonbWalk } from '../jsonb/jsonb-walk.ts';
+import { JsonbWalk, splitPath } from '../jsonb/jsonb-walk.ts';
 import { Database, refusesJson } from '../sqlite/database.ts';
 import { keysAt, storedKey } from '../sqlite/stored-keys.ts';
 import type { StoredBody } from '../types/followed-log.ts';
@@ -233,15 +233,4 @@ function metadataOf(jsonb: Buffer, values: JsonbValues, places: readonly number[
       return { uid: values.value(ownerUid), controller: values.value(controller) };
     }),
   };
-}
-
-/** Splits a path into its longest prefix of member names and the remaining steps. */
-function splitPath(path: Path): { readonly start: readonly string[]; readonly rest: readonly PathStep[] } {
-  const isMember = (step: PathStep): boolean => step.kind === 'field' || step.kind === 'key';
-  const other = path.steps.findIndex((step) => !isMember(step));
-  const count = other === -1 ? path.steps.length : other;
-  const start = path.steps
-    .slice(0, count)
-    .flatMap((step) => (step.kind === 'field' ? [step.name] : step.kind === 'key' ? [step.key] : []));
-  return { start, rest: path.steps.slice(count) };
 }

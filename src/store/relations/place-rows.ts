@@ -10,6 +10,9 @@
  */
 import { placeOfText } from '../../catalog/relations/place-text.ts';
 import type { ReferencePlace, SelectorPlace } from '../../catalog/relations/relation.ts';
+import type { Path } from '../../catalog/tree/path.ts';
+import { JsonbPaths } from '../jsonb/jsonb-reader.ts';
+import { splitPath } from '../jsonb/jsonb-walk.ts';
 import type { Database } from '../sqlite/database.ts';
 
 /** An object whose references and selectors are written. */
@@ -20,6 +23,9 @@ export interface RelatingObject {
   /** Empty if it is cluster-scoped. */
   readonly namespace: string;
 }
+
+/** Most members that are compared: one object may have all of them. */
+const mostMembers = 31;
 
 interface Place<P> {
   readonly id: number;
@@ -36,6 +42,8 @@ export interface StoredPlaces {
   readonly references: readonly Place<ReferencePlace>[];
   readonly selectors: readonly Place<SelectorPlace>[];
   readonly all: readonly Place<ReferencePlace | SelectorPlace>[];
+  /** The members of a body that have all places; null if they are too many to be found. */
+  readonly members: JsonbPaths | null;
 }
 
 export interface RunningTransaction {
@@ -43,6 +51,16 @@ export interface RunningTransaction {
   ifUndone(undo: () => void): void;
   /** Readers must read the places of kinds again. */
   layoutChanged(): void;
+}
+
+/** The members where these paths begin, as far as they lead through no list. */
+function membersOf(paths: readonly Path[]): JsonbPaths | null {
+  const starts = paths.map((path) => splitPath(path).start);
+  const isWithin = (path: readonly string[], other: readonly string[]) => other.every((name, at) => name === path[at]);
+  const outer = starts.filter((path, at) =>
+    starts.every((other, index) => !isWithin(path, other) || (isWithin(other, path) && at <= index)),
+  );
+  return outer.some((path) => path.length === 0) || outer.length > mostMembers ? null : new JsonbPaths(outer);
 }
 
 export class PlaceRows {
@@ -76,7 +94,8 @@ export class PlaceRows {
       if ('form' in place) selectors.push({ ...stored, place });
       else references.push({ ...stored, place });
     }
-    const places = { references, selectors, all: [...references, ...selectors] };
+    const paths = [...references.map(({ place }) => place.at), ...selectors.map(({ place }) => place.path)];
+    const places = { references, selectors, all: [...references, ...selectors], members: membersOf(paths) };
     this.#places.set(kindId, places);
     return places;
   }

@@ -33,6 +33,12 @@ export class RelationRows {
     return this.places.of(kindId).all.length > 0;
   }
 
+  /** Do both bodies have the same references and selectors? False if that would take too long to find out. */
+  areEqual(kindId: number, one: Uint8Array, other: Uint8Array): boolean {
+    const { members } = this.places.of(kindId);
+    return members?.areEqual(bufferOf(one), bufferOf(other)) ?? false;
+  }
+
   /** Writes the differences between the stored rows of an object and its body. Returns the number of changed rows. */
   write(object: RelatingObject, body: unknown): number {
     const { references, selectors } = this.places.of(object.kindId);
@@ -64,4 +70,8 @@ export class RelationRows {
     if (this.#sweptTo === 0) this.#references.removed = 0;
     this.#sweptTo = this.#references.sweep(this.#sweptTo, limit) ?? 0;
   }
+}
+
+function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
 }

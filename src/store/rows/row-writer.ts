@@ -171,6 +171,7 @@ export class RowWriter {
         `UPDATE object SET ${same ? '' : 'created = ?, '}uid = ?, rv = ?, deleting = ?, seq = ?, marks = ?, ${allHealthColumns.join(' = ?, ')} = ? WHERE id = ?`,
       )
       .run(...(same ? [] : [created]), uid, resourceVersion, deleting, seq, marks, ...healthValues(health), id);
+    const related = !this.#isRelatedAlike(target, id, received);
     this.#writeBody((body) => `UPDATE body SET body = ${body}, text = ? WHERE id = ?`, target, id, received);
     if (remarked) {
       this.#writeOwners(target, [{ id, received }]);
@@ -178,7 +179,7 @@ export class RowWriter {
     }
     if (remarked || stored.health !== health.status) rolledUp.changed(id);
     if (stored.uid !== uid) rolledUp.renew(id, target.kindId);
-    this.#writeRelations(target, { id, received });
+    if (related) this.#writeRelations(target, { id, received });
     if (target.promoted.table === null) return;
     const keys = keysOf(target, received);
     if (!target.promoted.update(id, keys)) this.#insertPromoted(target, [{ id, received }]);
@@ -327,6 +328,13 @@ export class RowWriter {
     const { namespace } = received;
     const body = 'value' in received ? received.value : this.#parsed(received.body);
     this.#relations.write({ id, kindId, cluster, namespace }, body);
+  }
+
+  /** True if the stored body has the references and selectors of the received one, and both are JSONB. Parsing one takes much longer. */
+  #isRelatedAlike({ kindId }: RowTarget, id: number, received: StorableObject): boolean {
+    if (!('body' in received) || !this.#relations.reads(kindId)) return false;
+    const [body, text] = this.#database.statement('SELECT body, text FROM body WHERE id = ?').get(id) ?? [];
+    return body instanceof Uint8Array && text === null && this.#relations.areEqual(kindId, body, received.body);
   }
 
   #parsed(jsonb: Uint8Array): unknown {
