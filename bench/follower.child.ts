@@ -6,23 +6,8 @@
 import { decodeBatch } from '../src/log/batch/batch-codec.ts';
 import { Database } from '../src/store/sqlite/database.ts';
 import { openWriter } from '../src/store/write/writer.ts';
-import type { PairOrder } from './follower.feeder.ts';
+import { type Applied, type FollowerFigures, type PairOrder, rowsSql } from './follower.messages.ts';
 import { threadWrittenBytes } from './support/thread-cpu.ts';
-
-/** The follower has committed a batch. */
-export interface Applied {
-  readonly revision: number;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
-
-export interface FollowerFigures {
-  readonly cpu: number;
-  readonly writerCpu: number;
-  readonly walBytes: number;
-  /** Identity, and version with body, of every row. */
-  readonly rows: readonly (readonly [string, string])[];
-}
 
 const [file = ''] = process.argv.slice(2);
 const writer = openWriter(file);
@@ -51,9 +36,7 @@ function answer(order: PairOrder): FollowerFigures {
   if (order === 'begin') return { ...figures, rows: [] };
   const database = new Database(file, { readonly: true });
   const rows = database
-    .statement(
-      `SELECT o.id || ' ' || o.namespace || '/' || o.name, o.seq || ' ' || o.rv || ' ' || hex(b.body) FROM object o JOIN body b USING (id)`,
-    )
+    .statement(rowsSql)
     .all()
     .map(([key, version]) => [String(key), String(version)] as const);
   database.close();

@@ -13,30 +13,10 @@ import { encodeBatch } from '../src/log/batch/batch-codec.ts';
 import { readFollowedChanges } from '../src/store/read/followed-changes.ts';
 import { openReader } from '../src/store/read/reader.ts';
 import { Database } from '../src/store/sqlite/database.ts';
-import type { Applied, FollowerFigures } from './follower.child.ts';
+import { type Applied, type FollowerFigures, type PairFigures, type PairOrder, rowsSql } from './follower.messages.ts';
 import { shippedRelations } from './support/shipped-relations.ts';
 import { threadCpuSeconds, threadWrittenBytes } from './support/thread-cpu.ts';
 import { percentile } from './support/times.ts';
-
-export type PairOrder = 'begin' | 'end';
-
-export interface PairFigures {
-  readonly changes: number;
-  /** Seconds of processor time; bytes of the write-ahead log. */
-  readonly feeder: {
-    readonly cpu: number;
-    readonly ingestCpu: number;
-    readonly publisherCpu: number;
-    readonly walBytes: number;
-  };
-  readonly follower: { readonly cpu: number; readonly writerCpu: number; readonly walBytes: number };
-  readonly batchBytes: number;
-  /** From the commit in the feeder to the commit in the follower. */
-  readonly lagP50Ms: number;
-  readonly lagP99Ms: number;
-  /** Rows that are not the same. */
-  readonly lost: number;
-}
 
 /** Milliseconds between two looks at the log, and the most changes of a batch. */
 const pollMs = 25;
@@ -160,9 +140,7 @@ async function end(): Promise<void> {
 
 function rowsOf(store: Database): readonly (readonly [string, string])[] {
   return store
-    .statement(
-      `SELECT o.id || ' ' || o.namespace || '/' || o.name, o.seq || ' ' || o.rv || ' ' || hex(b.body) FROM object o JOIN body b USING (id)`,
-    )
+    .statement(rowsSql)
     .all()
     .map(([key, version]) => [String(key), String(must(version, 'a version'))]);
 }

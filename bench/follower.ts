@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { PairFigures, PairOrder } from './follower.feeder.ts';
+import type { PairFigures, PairOrder } from './follower.messages.ts';
 import { withMeasured } from './support/measured-process.ts';
 import { rounded } from './support/times.ts';
 

@@ -14,6 +14,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   kube: ['base'],
   catalog: ['base'],
   store: ['base', 'catalog'],
+  log: ['base', 'store'],
   ingest: ['base', 'kube', 'catalog', 'store'],
   query: ['base', 'catalog', 'access', 'store'],
   access: ['base', 'catalog', 'store'],
@@ -140,6 +141,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'read/reader.ts',
     'read/resource-progress.ts',
     'types/change.ts',
+    'types/followed-log.ts',
     'types/incoming-object.ts',
     'types/kind-layout.ts',
     'types/lease.ts',
@@ -295,6 +297,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'targets/served-resources.ts',
     'targets/wanted-targets.ts',
   ],
+  log: [],
   logs: [
     'followed-logs.ts',
     'lines/log-time.ts',
