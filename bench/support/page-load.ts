@@ -113,6 +113,6 @@ export function median(values: readonly number[]): number {
 }
 
 /** Processor time of all threads of the process. */
-function cpuSeconds({ pid }: ChildProcess): number {
+export function cpuSeconds({ pid }: ChildProcess): number {
   return cpuSecondsIn(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }
