@@ -3,8 +3,8 @@
  *
  *   version (1 byte) · zstd of: length of the head (4 bytes, big-endian) · head · bodies
  *
- * The head is a JSON list with one list for each change: its members in the order of `members`, then the size of its body in bytes and
- * whether it is a JSON text. The bodies follow one another. They are JSONB, as the stores have them, so that nothing is parsed on the way.
+ * The head is a JSON list with one list for each change. It has the members of the change in the order of `members`, then the size and the
+ * form of its body. The bodies follow one another. They are JSONB, as the stores have them, so neither side parses them.
  */
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';

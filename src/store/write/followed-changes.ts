@@ -20,7 +20,7 @@ import type { WriteContext } from '../rows/write-context.ts';
 import type { FollowedChange, FollowedLog } from '../types/followed-log.ts';
 import { removeOldEntries } from './event-batches.ts';
 
-/** What a transaction changes of one collection. */
+/** The changes of one collection in a transaction. */
 interface Progress {
   readonly target: RowTarget;
   readonly preparer: Preparer;
