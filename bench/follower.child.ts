@@ -10,7 +10,7 @@ import { type Applied, type FollowerFigures, type PairOrder, rowsSql } from './f
 import { threadWrittenBytes } from './support/thread-cpu.ts';
 
 const [file = ''] = process.argv.slice(2);
-const writer = openWriter(file);
+const writer = openWriter(file, { follows: true });
 setInterval(() => void writer.maintain(), 1000);
 
 function spent() {
@@ -46,7 +46,7 @@ function answer(order: PairOrder): FollowerFigures {
 process.on('message', async (message: PairOrder | { readonly batch: Uint8Array }) => {
   if (typeof message === 'string') process.send?.(answer(message));
   else {
-    const revision = writer.followed.apply(await decodeBatch(message.batch));
+    const revision = writer.followed.take(await decodeBatch(message.batch));
     process.send?.({ revision, at: Date.now() } satisfies Applied);
   }
 });

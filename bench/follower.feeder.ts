@@ -6,11 +6,12 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { systemClock } from '../src/base/clock.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { must } from '../src/base/must.ts';
 import { startIngest } from '../src/ingest/thread/start-ingest.ts';
 import { encodeBatch } from '../src/log/batch/batch-codec.ts';
-import { readFollowedChanges } from '../src/store/read/followed-changes.ts';
+import { LogReader } from '../src/log/read/log-reader.ts';
 import { openReader } from '../src/store/read/reader.ts';
 import { Database } from '../src/store/sqlite/database.ts';
 import { type Applied, type FollowerFigures, type PairFigures, type PairOrder, rowsSql } from './follower.messages.ts';
@@ -57,19 +58,28 @@ await once(follower, 'message');
 const reader = openReader(file, { readers: 1, leaseMs: 60_000, log: silentLogger });
 let [batchBytes, changesSent] = [0, 0];
 const lags: number[] = [];
+const position = {
+  revision: published,
+  collections: [{ cluster: 'bench', key: 'pods', collection: '' }],
+  clusters: ['bench'],
+  filling: [],
+};
+// Nothing is listed again, so no page needs a number.
+const reserve = async (): Promise<number> => Number.NaN;
+const log = new LogReader({ reader, clock: systemClock, reserve, limit: batchChanges }, position);
 
 async function publish(): Promise<boolean> {
-  const changes = await reader.lease((lease) => readFollowedChanges(lease, { after: published, limit: batchChanges }));
-  if (changes.length === 0) return false;
-  const batch = await encodeBatch(changes);
+  const messages = await log.next();
+  if (messages.length === 0) return false;
+  const batch = await encodeBatch(messages);
   const applied = once(follower, 'message') as Promise<[Applied]>;
   follower.send({ batch });
-  const [{ revision, at }] = await applied;
-  for (const change of changes) lags.push(at - change.at);
+  const [{ at }] = await applied;
+  const changes = messages.flatMap((message) => ('body' in message ? message.at : []));
+  for (const committed of changes) lags.push(at - committed);
   batchBytes += batch.length;
   changesSent += changes.length;
-  published = revision;
-  return true;
+  return changes.length > 0;
 }
 
 async function ask(order: PairOrder): Promise<FollowerFigures> {

@@ -137,6 +137,7 @@ const faces: Readonly<Record<string, '*' | readonly string[]>> = {
     'read/catalog-rows.ts',
     'read/changes.ts',
     'read/cluster-rows.ts',
+    'read/followed-log-rows.ts',
     'read/layout.ts',
     'read/reader.ts',
     'read/resource-progress.ts',

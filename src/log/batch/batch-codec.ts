@@ -1,15 +1,15 @@
 /**
- * A batch of log entries as bytes: compressed by zstd, one batch for each transfer.
+ * Messages of a log as bytes: one batch for each transfer, compressed by zstd.
  *
  *   version (1 byte) · zstd of: length of the head (4 bytes, big-endian) · head · bodies
  *
- * The head is a JSON list with one list for each change. It has the members of the change in the order of `members`, then the size and the
- * form of its body. The bodies follow one another. They are JSONB, as the stores have them, so neither side parses them.
+ * The head is a JSON list of the messages. In place of a body it has the size in bytes and the form of the body. The bodies follow one
+ * another. They are JSONB, as the stores have them, so neither side parses them.
  */
 import { promisify } from 'node:util';
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib';
 import { messageOf, PortolanError } from '../../base/errors.ts';
-import type { FollowedChange, StoredBody } from '../../store/types/followed-log.ts';
+import type { LogMessage, StoredBody } from '../../store/types/followed-log.ts';
 
 /** The version of this form. */
 const version = 1;
@@ -21,31 +21,21 @@ const maxBatchBytes = 64 * 1024 * 1024;
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-const members = [
-  'seq',
-  'type',
-  'key',
-  'cluster',
-  'objectId',
-  'namespace',
-  'name',
-  'uid',
-  'resourceVersion',
-  'at',
-  'managers',
-] as const satisfies readonly (keyof FollowedChange)[];
+/** The size of a body, and 1 for JSONB or 2 for a text. */
+type BodyMark = readonly [size: number, form: 1 | 2];
 
-/** Size and form of a body: 0 for none, 1 for JSONB, 2 for a text. */
-type BodyForm = 0 | 1 | 2;
-
-export async function encodeBatch(changes: readonly FollowedChange[]): Promise<Uint8Array> {
+export async function encodeBatch(messages: readonly LogMessage[]): Promise<Uint8Array> {
   const bodies: Uint8Array[] = [];
-  const head = changes.map((change) => {
-    const { body } = change;
+  const marked = <T extends { readonly body: StoredBody | null }>(of: T): object => {
+    const { body } = of;
+    if (body === null) return of;
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    if (bytes !== null) bodies.push(bytes);
-    const form: BodyForm = body === null ? 0 : typeof body === 'string' ? 2 : 1;
-    return [...members.map((member) => change[member]), bytes?.length ?? 0, form];
+    bodies.push(bytes);
+    return { ...of, body: [bytes.length, typeof body === 'string' ? 2 : 1] satisfies BodyMark };
+  };
+  const head = messages.map((message) => {
+    if ('body' in message) return marked(message);
+    return message.type === 'PAGE' ? { ...message, objects: message.objects.map(marked) } : message;
   });
   const text = Buffer.from(JSON.stringify(head));
   const size = Buffer.alloc(4);
@@ -57,7 +47,7 @@ export async function encodeBatch(changes: readonly FollowedChange[]): Promise<U
 }
 
 /** Throws INVALID for bytes of another version, and for damaged or too many ones. */
-export async function decodeBatch(bytes: Uint8Array): Promise<readonly FollowedChange[]> {
+export async function decodeBatch(bytes: Uint8Array): Promise<readonly LogMessage[]> {
   if (bytes[0] !== version) {
     throw new PortolanError(
       'INVALID',
@@ -65,7 +55,7 @@ export async function decodeBatch(bytes: Uint8Array): Promise<readonly FollowedC
     );
   }
   try {
-    return changesIn(await decompress(bytes.subarray(1), { maxOutputLength: maxBatchBytes }));
+    return messagesIn(await decompress(bytes.subarray(1), { maxOutputLength: maxBatchBytes }));
   } catch (error) {
     throw new PortolanError('INVALID', `A batch of the change log cannot be read: ${messageOf(error)}.`, {
       cause: error,
@@ -73,20 +63,21 @@ export async function decodeBatch(bytes: Uint8Array): Promise<readonly FollowedC
   }
 }
 
-function changesIn(bytes: Buffer): readonly FollowedChange[] {
-  const end = 4 + bytes.readUInt32BE(0);
-  const head = JSON.parse(bytes.toString('utf8', 4, end)) as readonly (readonly unknown[])[];
-  let at = end;
-  const changes = head.map((values): FollowedChange => {
-    const [size, form] = values.slice(members.length) as [number, BodyForm];
+function messagesIn(bytes: Buffer): readonly LogMessage[] {
+  let at = 4 + bytes.readUInt32BE(0);
+  const head = JSON.parse(bytes.toString('utf8', 4, at)) as readonly LogMessage[];
+  const whole = <T extends { readonly body: StoredBody | null }>(of: T): T => {
+    if (of.body === null) return of;
+    const [size, form] = of.body as unknown as BodyMark;
     const from = at;
     at += size;
     if (at > bytes.length) throw new Error('it is cut off');
-    const body: StoredBody | null =
-      form === 0 ? null : form === 1 ? bytes.subarray(from, at) : bytes.toString('utf8', from, at);
-    const entries = members.map((member, index) => [member, values[index]]);
-    return { ...(Object.fromEntries(entries) as Omit<FollowedChange, 'body'>), body };
+    return { ...of, body: form === 1 ? bytes.subarray(from, at) : bytes.toString('utf8', from, at) };
+  };
+  const messages = head.map((message): LogMessage => {
+    if ('body' in message) return whole(message);
+    return message.type === 'PAGE' ? { ...message, objects: message.objects.map(whole) } : message;
   });
   if (at !== bytes.length) throw new Error('it has more bytes than its head says');
-  return changes;
+  return messages;
 }

@@ -97,22 +97,33 @@ interface Publication {
 
 /** Publishes a filled rowset in place of the previous one; the log gets one RESET. In a transaction of its own. */
 export function publish(context: WriteContext, resource: StoredResource, publication: Publication): void {
-  const { session, log, relations } = context;
-  const { rowset, resourceVersion, objects, counts, shape } = publication;
-  const old = resource.rowset;
-  session.run(() => {
-    const { database } = session;
-    database.statement('DELETE FROM stale_rowset WHERE rowset = ?').run(rowset);
-    if (old !== null) {
-      database.statement('INSERT INTO stale_rowset (rowset, kind) VALUES (?, ?)').run(old, resource.kind.id);
-      forget(database, old);
-    }
-    counts.write(database, rowset);
-    relations.rolledUp.forgetAll();
-    database
-      .statement('UPDATE resource SET rowset = ?, last_rv = ?, synced = 1, objects = ?, body_shape = ? WHERE id = ?')
-      .run(rowset, resourceVersion, objects, shape, resource.handle.id);
-    log.reset(resource.kind.id, resource.handle.cluster, resourceVersion);
+  const { session, log } = context;
+  const published = session.run(() => {
+    const after = publishRows(context, resource, publication);
+    const { cluster, namespace: collection } = resource.handle;
+    const { resourceVersion } = publication;
+    log.reset(resource.kind.id, { cluster, collection, reason: 'published', resourceVersion });
+    return after;
   });
-  Object.assign(resource, { rowset, lastResourceVersion: resourceVersion, synced: true, objects, bodyShape: shape });
+  Object.assign(resource, published);
+}
+
+/** The same inside a transaction, and without an entry in the log. Returns what `resource` has after the commit. */
+export function publishRows(
+  { session: { database }, relations }: WriteContext,
+  resource: StoredResource,
+  { rowset, resourceVersion, objects, counts, shape }: Publication,
+): Partial<StoredResource> {
+  const old = resource.rowset;
+  database.statement('DELETE FROM stale_rowset WHERE rowset = ?').run(rowset);
+  if (old !== null) {
+    database.statement('INSERT INTO stale_rowset (rowset, kind) VALUES (?, ?)').run(old, resource.kind.id);
+    forget(database, old);
+  }
+  counts.write(database, rowset);
+  relations.rolledUp.forgetAll();
+  database
+    .statement('UPDATE resource SET rowset = ?, last_rv = ?, synced = 1, objects = ?, body_shape = ? WHERE id = ?')
+    .run(rowset, resourceVersion, objects, shape, resource.handle.id);
+  return { rowset, lastResourceVersion: resourceVersion, synced: true, objects, bodyShape: shape };
 }

@@ -10,6 +10,7 @@
  *                                                                              750 kB of 45 minutes; then Pods and Deployments in turn
  */
 import type { Clock } from '../../base/clock.ts';
+import type { ResetReason } from '../types/followed-log.ts';
 import type { Row } from '../types/statement.ts';
 import type { WriteSession } from './write-session.ts';
 
@@ -20,6 +21,21 @@ export interface LogBounds {
   readonly maxAgeMs: number;
   /** `maxBytes` while the store is tight (disk-budget.ts); default 16 MiB. */
   readonly leastBytes: number;
+}
+
+/** The place of an entry in a log that this one follows. */
+export interface LogPlace {
+  readonly seq: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+interface Reset {
+  readonly cluster: string;
+  /** The namespace of the collection; the empty string for all namespaces. */
+  readonly collection: string;
+  readonly reason: ResetReason;
+  readonly resourceVersion: string;
 }
 
 interface ChangedObject {
@@ -63,18 +79,21 @@ export class ChangeLog {
   readonly #session: WriteSession;
   readonly #clock: Clock;
   readonly #bounds: LogBounds;
+  readonly #follows: boolean;
   /** Events since the last removal of the oldest entries. */
   #eventsSinceCut = 0;
 
-  constructor(session: WriteSession, clock: Clock, bounds: LogBounds) {
+  /** @param follows the entries are those of another log, each with its place in it */
+  constructor(session: WriteSession, clock: Clock, { follows, ...bounds }: LogBounds & { readonly follows: boolean }) {
     this.#session = session;
     this.#clock = clock;
     this.#bounds = bounds;
+    this.#follows = follows;
   }
 
-  /** Call before the rows change, because it copies the previous body. Returns the sequence number. @param at milliseconds */
-  append(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ChangedObject, at = this.#clock.now()): number {
-    const seq = this.#session.nextSequence(object.kindId);
+  /** Call before the rows change, because it copies the previous body. Returns the sequence number. @param place in a followed log */
+  append(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: ChangedObject, place?: LogPlace): number {
+    const { seq, at } = this.#placed(object.kindId, place);
     const values = [
       seq,
       object.kindId,
@@ -99,18 +118,27 @@ export class ChangeLog {
     return seq;
   }
 
-  /** Appends a RESET: readers must read the kind's tables of this cluster again. Returns the sequence number. */
-  reset(kindId: number, cluster: string, resourceVersion: string): number {
-    const seq = this.#session.nextSequence(kindId);
-    const at = this.#clock.now();
+  /**
+   * Appends a RESET: readers must read the kind's tables of this cluster again. A store that follows another one has its RESETs alone.
+   * @param place in a followed log
+   */
+  reset(kindId: number, { cluster, collection, reason, resourceVersion }: Reset, place?: LogPlace): void {
+    if (this.#follows && place === undefined) return;
+    const { seq, at } = this.#placed(kindId, place);
+    const told = JSON.stringify([reason, collection]);
     this.#session.database
       .statement(
         `INSERT INTO change (seq, kind, cluster, object, namespace, name, uid, type, rv, at, managers, before)
-         VALUES (?, ?, ?, 0, '', '', NULL, 'RESET', ?, ?, NULL, NULL)`,
+         VALUES (?, ?, ?, 0, '', '', NULL, 'RESET', ?, ?, ?, NULL)`,
       )
-      .run(seq, kindId, cluster, resourceVersion, at);
-    this.#session.logs.added(kindId, entryBytes, at);
-    return seq;
+      .run(seq, kindId, cluster, resourceVersion, at, told);
+    this.#session.logs.added(kindId, sizeOf(null, told.length), at);
+  }
+
+  #placed(kindId: number, place: LogPlace | undefined): LogPlace {
+    if (this.#follows !== (place !== undefined)) throw new Error('an entry of the wrong log');
+    const at = place?.at ?? this.#clock.now();
+    return { seq: this.#session.nextSequence(kindId, place?.seq), at };
   }
 
   /** The newest deletion of this object in the log, or null. */

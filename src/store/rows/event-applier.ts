@@ -13,7 +13,7 @@ import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { compareResourceVersions } from '../../catalog/resources/resource-version.ts';
 import { newestManagers } from '../objects/field-managers.ts';
 import type { ReceivedObject } from '../objects/incoming.ts';
-import type { ChangeLog } from './change-log.ts';
+import type { ChangeLog, LogPlace } from './change-log.ts';
 import { change } from './object-counts.ts';
 import type { NewRow, RowTarget, RowWriter, StorableObject, StoredObject } from './row-writer.ts';
 import type { WriteSession } from './write-session.ts';
@@ -22,8 +22,8 @@ import type { WriteSession } from './write-session.ts';
 interface ChangedBy {
   /** JSON of the managers that made the change; null if they are unknown. */
   readonly managers: string | null;
-  /** Milliseconds since the epoch; default now. */
-  readonly at?: number;
+  /** In a log that is followed. */
+  readonly place?: LogPlace;
 }
 
 export interface Tally {
@@ -85,9 +85,9 @@ export class EventApplier {
   }
 
   /** Adds an object that is not stored. */
-  insert(target: RowTarget, row: NewRow, { managers, at }: ChangedBy, tally: Tally): void {
+  insert(target: RowTarget, row: NewRow, { managers, place }: ChangedBy, tally: Tally): void {
     const { id, received } = row;
-    const seq = this.#log.append('ADDED', changed(target, id, received, managers), at);
+    const seq = this.#log.append('ADDED', changed(target, id, received, managers), place);
     this.#rows.insert(target, row, seq);
     this.#count(target, received.namespace, received.health.status, 1);
     tally.added += 1;
@@ -98,10 +98,10 @@ export class EventApplier {
     target: RowTarget,
     stored: StoredObject,
     received: StorableObject,
-    { managers, at }: ChangedBy,
+    { managers, place }: ChangedBy,
     tally: Tally,
   ): void {
-    const seq = this.#log.append('MODIFIED', changed(target, stored.id, received, managers), at);
+    const seq = this.#log.append('MODIFIED', changed(target, stored.id, received, managers), place);
     this.#rows.update(target, stored, received, seq);
     if (stored.health !== received.health.status) {
       this.#count(target, received.namespace, stored.health, -1);
@@ -110,7 +110,7 @@ export class EventApplier {
     tally.modified += 1;
   }
 
-  /** Deletes a stored object. `deletion` has its names, the resourceVersion of the deletion and, when it is not now, its time. */
+  /** Deletes a stored object. `deletion` has its names, the resourceVersion of the deletion, and its place in a log that is followed. */
   delete(
     target: RowTarget,
     stored: StoredObject,
@@ -118,13 +118,13 @@ export class EventApplier {
       readonly namespace: string;
       readonly name: string;
       readonly resourceVersion: string;
-      readonly at?: number;
+      readonly place?: LogPlace;
     },
     tally: Tally,
   ): void {
-    const { namespace, name, resourceVersion, at } = deletion;
+    const { namespace, name, resourceVersion, place } = deletion;
     const deleted = { namespace, name, resourceVersion, uid: stored.uid };
-    this.#log.append('DELETED', changed(target, stored.id, deleted, null), at);
+    this.#log.append('DELETED', changed(target, stored.id, deleted, null), place);
     this.#rows.remove(target, stored);
     this.#count(target, namespace, stored.health, -1);
     tally.deleted += 1;

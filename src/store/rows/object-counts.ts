@@ -19,7 +19,7 @@ export class RowsetCounts {
   /** By health and namespace. */
   readonly #counts = new Map<HealthStatus, Map<string, number>>();
 
-  add({ namespace, health }: Counted, by: 1 | -1 = 1): void {
+  add({ namespace, health }: Counted, by = 1): void {
     let byNamespace = this.#counts.get(health);
     if (byNamespace === undefined) {
       byNamespace = new Map();

@@ -32,6 +32,8 @@ export interface WriteContext {
   readonly unstaged: number[];
   /** Ids of handles with a running commit of a replace. Events for them must wait. */
   readonly committing: Set<number>;
+  /** The store follows the log of another one. */
+  readonly follows: boolean;
   /** True once the writer is closed. */
   readonly closed: () => boolean;
 }

@@ -206,9 +206,15 @@ export class WriteSession {
     }
   }
 
-  /** Inside a transaction: the sequence number of a new log entry of this kind. */
-  nextSequence(kindId: number): number {
+  /** Inside a transaction: the sequence number of a new log entry of this kind. @param seq of a log that is followed */
+  nextSequence(kindId: number, seq = this.#counters.revision + 1): number {
     this.#running?.kindIds.add(kindId);
+    this.#counters.revision = seq;
+    return seq;
+  }
+
+  /** Inside a transaction: a sequence number that no entry has. */
+  skipSequence(): number {
     this.#counters.revision += 1;
     return this.#counters.revision;
   }

@@ -13,7 +13,7 @@
 export const applicationId = 0x50_4f_52_54;
 
 /** Written to SQLite's user_version. */
-export const formatVersion = 17;
+export const formatVersion = 18;
 
 export const schemaStatements: readonly string[] = [
   // Facts about the file. `epoch`: random id of this store file. `clean`: 1 after a proper close.
@@ -143,7 +143,8 @@ export const schemaStatements: readonly string[] = [
 
   // The change log. `type`: ADDED, MODIFIED, DELETED or RESET. After a RESET (object 0, name '') readers read the kind's tables
   // of this cluster again. `before`: the previous body, as JSONB or (typeof text) as the text that SQLite refused. `at`: milliseconds.
-  // `managers`: the managers with the newest time in managedFields, as JSON (field-managers.ts); null where they are unknown.
+  // `managers`: the managers with the newest time in managedFields, as JSON (field-managers.ts); null where they are unknown. A RESET has
+  // its reason and its collection there, for stores that follow this one (followed-log.ts).
   `CREATE TABLE change (
      seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, cluster TEXT NOT NULL, object INTEGER NOT NULL, namespace TEXT NOT NULL,
      name TEXT NOT NULL, uid TEXT, type TEXT NOT NULL, rv TEXT NOT NULL, at INTEGER NOT NULL, managers TEXT,

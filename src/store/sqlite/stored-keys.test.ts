@@ -12,7 +12,7 @@ import { formatVersion } from './schema.ts';
 import { storedKey } from './stored-keys.ts';
 
 /** For each format version, the hash of the keys that its files contain. */
-const keysOf = { format: 17, hash: '74b82a51c6a5782802072ad11c65394ed70214538ac81dd470b0ac7172dfcbe4' };
+const keysOf = { format: 18, hash: '74b82a51c6a5782802072ad11c65394ed70214538ac81dd470b0ac7172dfcbe4' };
 
 function written(key: unknown): string {
   return typeof key === 'bigint' ? `${key}n` : JSON.stringify(key);

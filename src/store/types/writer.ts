@@ -117,6 +117,8 @@ export interface Writer {
   maintain(): boolean;
   /** Reads of stored objects. */
   readonly members: MemberReads;
+  /** A sequence number that no entry of the change log has, for the last page of a followed log. */
+  reserveSequence(): number;
   /** The other way to write: a store that follows the log of another one. Such a store has no reflectors. */
   readonly followed: FollowedLog;
   /** Whether relations cannot be used yet, because housekeeping still reads the references of objects. */

@@ -12,6 +12,11 @@ import type { ClusterStatus, ResourceHandle } from '../types/progress.ts';
 import type { Housekeeping } from './housekeeping.ts';
 import type { PendingProgress } from './pending-progress.ts';
 
+interface NotedCluster extends ClusterStatus {
+  readonly uid: string | null;
+  readonly server: string | null;
+}
+
 export class Declarations {
   readonly #context: WriteContext;
   readonly #progress: PendingProgress;
@@ -104,6 +109,29 @@ export class Declarations {
     return resource.handle;
   }
 
+  /** Removes a collection; housekeeping removes its rows. */
+  remove(handle: ResourceHandle): void {
+    this.#change(() => this.#remove(this.#context.resources.of(handle)));
+  }
+
+  /** Writes what another store knows of a cluster. */
+  noteCluster(name: string, { uid, server, version, error }: NotedCluster): void {
+    const { session } = this.#context;
+    session.run(() => {
+      session.database
+        .statement('INSERT OR REPLACE INTO cluster (name, uid, version, error, server) VALUES (?, ?, ?, ?, ?)')
+        .run(name, uid, version, error, server);
+    });
+  }
+
+  /** Removes a cluster with its collections. */
+  removeCluster(name: string): void {
+    this.#change(() => {
+      this.#removeAll(name);
+      this.#context.session.database.statement('DELETE FROM cluster WHERE name = ?').run(name);
+    });
+  }
+
   /** See Writer.drop. */
   async drop(handle: ResourceHandle): Promise<void> {
     const { closed, resources } = this.#context;
@@ -141,6 +169,8 @@ export class Declarations {
   }
 
   #logReset({ kind, handle, lastResourceVersion }: StoredResource): void {
-    this.#context.log.reset(kind.id, handle.cluster, lastResourceVersion ?? '');
+    const { cluster, namespace: collection } = handle;
+    const resourceVersion = lastResourceVersion ?? '';
+    this.#context.log.reset(kind.id, { cluster, collection, reason: 'unpublished', resourceVersion });
   }
 }

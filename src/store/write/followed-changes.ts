@@ -1,8 +1,8 @@
 /**
- * Applies the change log of another store to this one.
+ * Applies the objects of a followed log: changes, and the pages of a fill.
  *
  *   changes -> one or more transactions of: entries with the log's own sequence numbers, rows with its object ids, version and count of
- *   each collection, removal of old entries -> the revision
+ *   each collection, removal of old entries
  *
  * The rules of reflectors do not apply: the log is the truth, and it has each change once. So a change that does not fit is a missing or a
  * foreign entry. Its transaction is undone. The changes before that transaction stay.
@@ -13,12 +13,13 @@ import { must } from '../../base/must.ts';
 import { laterResourceVersion } from '../../catalog/resources/resource-version.ts';
 import { Preparer } from '../objects/prepare.ts';
 import { newTally, type Tally } from '../rows/event-applier.ts';
-import type { RowTarget, StorableObject, StoredObject } from '../rows/row-writer.ts';
+import type { RowTarget, StorableObject } from '../rows/row-writer.ts';
 import { recipeOf, type StoredResource } from '../rows/stored-resource.ts';
 import { WriteBudget } from '../rows/write-budget.ts';
 import type { WriteContext } from '../rows/write-context.ts';
-import type { FollowedChange, FollowedLog } from '../types/followed-log.ts';
+import type { FollowedChange, FollowedObject, LogMessage, StoredBody } from '../types/followed-log.ts';
 import { removeOldEntries } from './event-batches.ts';
+import type { Fill, FollowedFills } from './followed-fills.ts';
 
 /** The changes of one collection in a transaction. */
 interface Progress {
@@ -28,34 +29,36 @@ interface Progress {
   reached: string | null;
 }
 
-export class FollowedChanges implements FollowedLog {
+/** The collection of an object. */
+interface Place {
+  readonly cluster: string;
+  readonly key: string;
+  readonly namespace: string;
+}
+
+export class FollowedChanges {
   readonly #context: WriteContext;
+  readonly #fills: FollowedFills;
   /** Collections by cluster, key and namespace. Ones that are gone are found out by their id. */
   readonly #collections = new Map<string, StoredResource>();
   readonly #preparers = new WeakMap<StoredResource, Preparer>();
 
-  constructor(context: WriteContext) {
+  constructor(context: WriteContext, fills: FollowedFills) {
     this.#context = context;
+    this.#fills = fills;
   }
 
-  apply(changes: readonly FollowedChange[]): number {
-    const { session } = this.#context;
-    const first = changes.findIndex(({ seq }) => seq > session.counters.revision);
-    for (let next = first === -1 ? changes.length : first; next < changes.length; )
-      next = this.#commitSome(changes, next);
-    return session.counters.revision;
-  }
-
-  /** Commits one transaction of changes from the index `next` on. Returns the index of the first change after it. */
-  #commitSome(changes: readonly FollowedChange[], next: number): number {
+  /** Commits one transaction of the changes at the index `next` and after it. Returns the index of the first message after them. */
+  commitSome(messages: readonly LogMessage[], next: number): number {
     const { bounds, clock, session } = this.#context;
     const progress = new Map<StoredResource, Progress>();
     const index = session.run(() => {
       const budget = new WriteBudget(clock, bounds);
       let index = next;
-      while (index < changes.length) {
-        const change = must(changes[index], 'a change');
-        this.#applyOne(change, progress);
+      while (index < messages.length) {
+        const change = must(messages[index], 'a message');
+        if (!isChange(change)) break;
+        if (change.seq > session.counters.revision) this.#applyOne(change, progress);
         index += 1;
         if (budget.spend(change.body?.length ?? 0)) break;
       }
@@ -74,30 +77,67 @@ export class FollowedChanges implements FollowedLog {
     return index;
   }
 
-  #applyOne(change: FollowedChange, progress: Map<StoredResource, Progress>): void {
-    const { applier, rows, session } = this.#context;
-    const { seq, type, objectId, namespace, name, resourceVersion, managers, at } = change;
-    if (seq !== session.counters.revision + 1)
-      throw doesNotFit(change, `the store is at revision ${session.counters.revision}`);
-    const resource = this.#collectionOf(change);
-    const of = this.#progressOf(resource, progress);
-    of.reached = laterResourceVersion(of.reached, resourceVersion);
-    const stored = rows.findById(of.target.rowset, objectId);
-    if ((type === 'ADDED') !== (stored === null))
-      throw doesNotFit(change, `object ${objectId} is ${stored === null ? 'not ' : ''}stored`);
-    if (stored === null) {
+  /** Writes the objects of a page into the rowsets of their fill. Inside a transaction. */
+  fill(fill: Fill, objects: readonly FollowedObject[]): void {
+    const { rows, session } = this.#context;
+    for (const object of objects) {
+      const { objectId, seq } = object;
+      const { target, preparer } = this.#filled(fill);
       session.useObjectId(objectId);
-      applier.insert(of.target, { id: objectId, received: read(of, change) }, { managers, at }, of.tally);
-    } else if (type === 'DELETED') {
-      applier.delete(of.target, stored, { namespace, name, resourceVersion, at }, of.tally);
-    } else {
-      this.#update(of, stored, change);
+      rows.insert(target, { id: objectId, received: read(preparer, object) }, seq);
     }
   }
 
-  #update(of: Progress, stored: StoredObject, change: FollowedChange): void {
-    const { managers, at } = change;
-    this.#context.applier.update(of.target, stored, read(of, change), { managers, at }, of.tally);
+  #applyOne(change: FollowedChange, progress: Map<StoredResource, Progress>): void {
+    const { session } = this.#context;
+    if (change.after !== session.counters.revision)
+      throw doesNotFit(change, `the store is at revision ${session.counters.revision}`);
+    const resource = this.#collectionOf(change);
+    const { cluster, key, namespace: collection } = resource.handle;
+    const fill = this.#fills.of({ cluster, key, collection });
+    if (fill !== undefined) this.#applyToFill(fill, change);
+    else if (resource.rowset === null) throw doesNotFit(change, 'the store has no objects of its collection');
+    else this.#applyToRows(change, this.#progressOf(resource, progress));
+  }
+
+  #applyToRows(change: FollowedChange, of: Progress): void {
+    const { applier, rows, session } = this.#context;
+    const { seq, type, objectId, namespace, name, resourceVersion, managers, at } = change;
+    of.reached = laterResourceVersion(of.reached, resourceVersion);
+    const stored = rows.findById(of.target.rowset, objectId);
+    checkStored(change, stored !== null);
+    const place = { seq, at };
+    if (stored === null) {
+      session.useObjectId(objectId);
+      const row = { id: objectId, received: readChanged(of.preparer, change) };
+      applier.insert(of.target, row, { managers, place }, of.tally);
+    } else if (type === 'DELETED') {
+      applier.delete(of.target, stored, { namespace, name, resourceVersion, place }, of.tally);
+    } else {
+      applier.update(of.target, stored, readChanged(of.preparer, change), { managers, place }, of.tally);
+    }
+  }
+
+  /** A change of rows that nobody sees. Pages have the objects after the last name so far. */
+  #applyToFill(fill: Fill, change: FollowedChange): void {
+    const { rows, session } = this.#context;
+    const { seq, type, objectId } = change;
+    const { target, preparer } = this.#filled(fill);
+    session.nextSequence(target.kindId, seq);
+    session.useObjectId(objectId);
+    if (!this.#fills.covers(fill, change)) return;
+    const stored = rows.findById(target.rowset, objectId);
+    checkStored(change, stored !== null);
+    if (stored === null) rows.insert(target, { id: objectId, received: readChanged(preparer, change) }, seq);
+    else if (type === 'DELETED') rows.remove(target, stored);
+    else rows.update(target, stored, readChanged(preparer, change), seq);
+  }
+
+  #filled({ cluster, key, collection, rowset }: Fill): Pick<Progress, 'target' | 'preparer'> {
+    const { resources } = this.#context;
+    const resource = this.#collectionOf({ cluster, key, namespace: collection });
+    resources.prepareRows(resource);
+    return { target: resources.target(resource, rowset), preparer: this.#preparerOf(resource) };
   }
 
   #progressOf(resource: StoredResource, progress: Map<StoredResource, Progress>): Progress {
@@ -124,33 +164,59 @@ export class FollowedChanges implements FollowedLog {
     return preparer;
   }
 
-  /** The collection of the object: of all namespaces, or of its own. */
-  #collectionOf(change: FollowedChange): StoredResource {
+  /** The collection of an object: of all namespaces, or of its own. */
+  #collectionOf({ cluster, key, namespace }: Place): StoredResource {
     const { resources } = this.#context;
-    const { cluster, key, namespace } = change;
     const place = JSON.stringify([cluster, key, namespace]);
     const known = this.#collections.get(place);
-    if (known !== undefined && resources.withId(known.handle.id) === known && known.synced) return known;
+    if (known !== undefined && resources.withId(known.handle.id) === known) return known;
     const found = resources
       .all()
       .find(
-        ({ handle, synced }) =>
-          synced &&
+        ({ handle }) =>
           handle.cluster === cluster &&
           handle.key === key &&
           (handle.namespace === '' || handle.namespace === namespace),
       );
-    if (found === undefined) throw doesNotFit(change, `the store has no filled collection of it`);
+    if (found === undefined) throw noCollection({ key, cluster });
     this.#collections.set(place, found);
     return found;
   }
 }
 
-function read({ preparer }: Progress, { body, uid, resourceVersion }: FollowedChange): StorableObject {
-  return preparer.readStored(must(body, 'the body of an entry'), { uid, resourceVersion });
+export function isChange(message: LogMessage): message is FollowedChange {
+  return message.type === 'ADDED' || message.type === 'MODIFIED' || message.type === 'DELETED';
 }
 
-function doesNotFit({ seq, type, cluster, key }: FollowedChange, why: string): PortolanError {
+function readChanged(preparer: Preparer, { body, uid, resourceVersion }: FollowedChange): StorableObject {
+  return read(preparer, { body: must(body, 'the body of an entry'), uid, resourceVersion });
+}
+
+function read(
+  preparer: Preparer,
+  { body, uid, resourceVersion }: { readonly body: StoredBody; readonly uid: string; readonly resourceVersion: string },
+): StorableObject {
+  return preparer.readStored(body, { uid, resourceVersion });
+}
+
+function checkStored(change: FollowedChange, isStored: boolean): void {
+  if ((change.type === 'ADDED') === isStored)
+    throw doesNotFit(change, `object ${change.objectId} is ${isStored ? '' : 'not '}stored`);
+}
+
+export function noCollection({ key, cluster }: Pick<Place, 'key' | 'cluster'>): PortolanError {
+  return new PortolanError('CONFLICT', `The store has no collection of ${key} of ${cluster}. Fill the store again.`);
+}
+
+export function doesNotFit(
+  {
+    seq,
+    type,
+    cluster,
+    key,
+  }: { readonly seq: number; readonly type: string; readonly cluster: string; readonly key: string },
+  why: string,
+): PortolanError {
   return new PortolanError(
     'CONFLICT',
     `Entry ${seq} of the change log (${type}, ${key} of ${cluster}) does not fit: ${why}. Fill the store again.`,

@@ -79,8 +79,8 @@ export class Housekeeping {
 
   /** Removes some of the oldest Events of the collection with the most Events. */
   #shedEvents(): boolean {
-    const { disk, filling, resources } = this.#context;
-    if (filling.size > 0) return false;
+    const { disk, filling, follows, resources } = this.#context;
+    if (follows || filling.size > 0) return false;
     const [most] = resources
       .all()
       .filter(({ kind, objects, synced }) => synced && kind.key === 'events' && objects > leastEvents)
@@ -245,7 +245,7 @@ export class Housekeeping {
     // Readers that follow changes do not see the new health otherwise.
     const synced = collections.filter((each) => each.synced);
     for (const [cluster, version] of new Map(synced.map((each) => [each.handle.cluster, each.lastResourceVersion])))
-      log.reset(kind.id, cluster, version ?? '');
+      log.reset(kind.id, { cluster, collection: '', reason: 'derived', resourceVersion: version ?? '' });
   }
 
   /** Whether objects may lack references or selectors, so that relations cannot be used. */

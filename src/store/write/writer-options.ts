@@ -28,6 +28,8 @@ export interface WriterOptions
   readonly walGateBytes?: number;
   /** Most bytes of all files of the store together; no limit by default. */
   readonly maxDiskBytes?: number | null;
+  /** The store follows the log of another one (Writer.followed): entries and deletions come from there alone. */
+  readonly follows?: boolean;
   /** Paths that are searched in addition to names, labels and images. */
   readonly searchPaths?: readonly string[];
   /** Paths that the configuration promotes, as `resource=path`. */

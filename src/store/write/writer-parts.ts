@@ -32,7 +32,7 @@ import { WriteSession } from '../rows/write-session.ts';
 import { registerSqlFunctions } from '../sqlite/sql-functions.ts';
 import { Declarations } from './declarations.ts';
 import { EventBatches } from './event-batches.ts';
-import { FollowedChanges } from './followed-changes.ts';
+import { FollowedMessages } from './followed-messages.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { PendingProgress } from './pending-progress.ts';
 import type { WriterOptions } from './writer-options.ts';
@@ -43,7 +43,7 @@ export interface WriterParts {
   readonly housekeeping: Housekeeping;
   readonly progress: PendingProgress;
   readonly events: EventBatches;
-  readonly followed: FollowedChanges;
+  readonly followed: FollowedMessages;
   readonly declarations: Declarations;
   readonly unsyncedFill: UnsyncedFill;
   readonly closing: DisposableStack;
@@ -86,8 +86,8 @@ export function openParts(store: OpenedStore, log: Logger, options: WriterOption
   const housekeeping = new Housekeeping(context, new SearchIndex(session, searchPaths(options.searchPaths ?? [])));
   const progress = new PendingProgress(session, context.resources, clock);
   const events = new EventBatches(context);
-  const followed = new FollowedChanges(context);
   const declarations = new Declarations(context, progress, housekeeping);
+  const followed = new FollowedMessages(context, { declarations, progress });
 
   const unsyncedFill = openFirstFill(opening, context, { end: () => checkpointer.endUnsyncedFill() });
   closing.defer(() => {
@@ -145,7 +145,8 @@ function openContext(
   session: WriteSession,
   { wal, disk }: Guards,
 ): WriteContext {
-  const changes = new ChangeLog(session, clock, { ...defaultLogBounds, ...options.changeLog });
+  const { follows = false } = options;
+  const changes = new ChangeLog(session, clock, { ...defaultLogBounds, ...options.changeLog, follows });
   const relations = new RelationRows(session.database, {
     ifUndone: (undo) => session.ifUndone(undo),
     layoutChanged: () => {
@@ -168,6 +169,7 @@ function openContext(
     filling: new Set(),
     unstaged: [],
     committing: new Set(),
+    follows,
     closed,
   };
 }

@@ -185,6 +185,11 @@ class SqliteWriter implements StoreWriter {
     progress.setStatus(context.resources.of(handle), status);
   }
 
+  reserveSequence(): number {
+    const { session } = this.#parts.context;
+    return session.run(() => session.skipSequence());
+  }
+
   retain(handle: ResourceHandle, bound: { readonly maxObjects: number; readonly maxAgeMs: number }): number {
     const { context } = this.#parts;
     return retain(context, context.resources.of(handle), bound);

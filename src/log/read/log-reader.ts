@@ -1,0 +1,298 @@
+/**
+ * Reads the store of a feeder as the messages of its log (src/store/types/followed-log.ts), from the position of a follower on.
+ *
+ *   one lease:  new resources -> entries of the change log -> [if these were all: a page of a running fill -> resources that are gone or changed
+ *               -> clusters and statuses]
+ *
+ * A page is of the same snapshot as the entries before it, so it has the objects exactly as they are after these. Entries that no follower
+ * can apply are left out: those of collections that are gone, and changes whose body is not known any more. A RESET follows these.
+ *
+ * The last page needs a place in the sequence, so that readers of the follower see a RESET there. It is a number that the writer
+ * gave to no entry (`reserve`).
+ */
+import type { Clock } from '../../base/clock.ts';
+import { PortolanError } from '../../base/errors.ts';
+import { readCatalogVersion, readDescriptionRows, readDescriptionTexts } from '../../store/read/catalog-rows.ts';
+import { readLogFloor } from '../../store/read/changes.ts';
+import {
+  type FollowedCollection,
+  type IdentifiedCluster,
+  readFollowedCollections,
+  readFollowedEntries,
+  readFollowedObjects,
+  readIdentifiedClusters,
+  statusIn,
+  type UnplacedEntry,
+} from '../../store/read/followed-log-rows.ts';
+import type {
+  CollectionName,
+  FollowedPage,
+  FollowerPosition,
+  LogMessage,
+  RunningFill,
+} from '../../store/types/followed-log.ts';
+import type { Lease, Reader } from '../../store/types/lease.ts';
+
+interface LogReaderOptions {
+  readonly reader: Reader;
+  readonly clock: Clock;
+  /** A sequence number that no entry of the log has. */
+  reserve(): Promise<number>;
+  /** Entries that are read at a time, and objects of a page. */
+  readonly limit?: number;
+}
+
+/** Milliseconds between two looks at clusters and statuses. */
+const statusMs = 1000;
+const defaultLimit = 500;
+
+/** A fill that this reader goes on with. `end`: the reserved number of its last page. */
+interface Fill extends RunningFill {
+  readonly end: number | null;
+}
+
+/** What the follower knows of a resource. */
+interface KnownResource {
+  readonly digest: string;
+  readonly namespaces: readonly string[];
+}
+
+const textOf = ({ cluster, key, collection }: CollectionName): string => JSON.stringify([cluster, key, collection]);
+const resourceOf = ({ cluster, key }: Omit<CollectionName, 'collection'>): string => JSON.stringify([cluster, key]);
+
+/** The catalog and the progress of a snapshot. */
+interface Snapshot {
+  readonly collections: ReadonlyMap<string, FollowedCollection>;
+  /** By resource. */
+  readonly resources: ReadonlyMap<string, readonly FollowedCollection[]>;
+}
+
+export class LogReader {
+  readonly #options: LogReaderOptions;
+  readonly #fills = new Map<string, Fill>();
+  readonly #resources = new Map<string, KnownResource>();
+  readonly #statuses = new Map<string, string>();
+  readonly #clusters = new Map<string, string>();
+  /** The sequence number of the newest entry that was sent, and of the newest that was read. */
+  #after: number;
+  #readTo: number;
+  /** The follower has nothing yet. */
+  #isEmpty: boolean;
+  #catalogVersion = -1;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: LogReaderOptions, position: FollowerPosition) {
+    this.#options = options;
+    this.#after = position.revision;
+    this.#readTo = position.revision;
+    for (const fill of position.filling) this.#fills.set(textOf(fill), { ...fill, end: null });
+    for (const [resource, some] of Map.groupBy(position.collections, resourceOf)) {
+      this.#resources.set(resource, { digest: '', namespaces: some.map(({ collection }) => collection) });
+    }
+    for (const name of position.clusters) this.#clusters.set(name, '');
+    this.#isEmpty = position.revision === 0;
+  }
+
+  /** The next messages; none if nothing is new. Throws GONE if the log of the store does not reach back so far. */
+  async next(): Promise<readonly LogMessage[]> {
+    const { reader, reserve } = this.#options;
+    const messages = await reader.lease((lease) => this.#read(lease));
+    for (const [text, fill] of this.#fills) {
+      if (fill.end === ready) this.#fills.set(text, { ...fill, end: await reserve() });
+    }
+    return messages;
+  }
+
+  async #read(lease: Lease): Promise<readonly LogMessage[]> {
+    if (this.#isEmpty) return this.#begin(lease);
+    const { clock, limit = defaultLimit } = this.#options;
+    const floor = await readLogFloor(lease);
+    if (floor > this.#readTo) {
+      throw new PortolanError('GONE', `The change log begins after ${floor}, and the follower is at ${this.#readTo}.`);
+    }
+    const entries = await readFollowedEntries(lease, { after: this.#readTo, limit });
+    const isWhole = entries.length < limit;
+    const catalogVersion = await readCatalogVersion(lease);
+    const due = clock.monotonic() - this.#lookedAt >= statusMs;
+    const filling = isWhole && this.#fills.size > 0;
+    const looks =
+      due || filling || catalogVersion !== this.#catalogVersion || entries.some(({ type }) => type === 'RESET');
+    const snapshot = looks ? await readSnapshot(lease) : null;
+    const messages: LogMessage[] = [];
+    if (snapshot !== null) messages.push(...(await this.#resourcesOf(lease, snapshot, 'new')));
+    messages.push(...this.#placed(entries, lease.revision, isWhole, snapshot));
+    if (!isWhole || snapshot === null) return messages;
+    messages.push(...(await this.#page(lease, snapshot, limit)));
+    messages.push(...(await this.#resourcesOf(lease, snapshot, 'all')));
+    this.#catalogVersion = catalogVersion;
+    if (due) {
+      messages.push(...this.#statusesOf(snapshot), ...this.#clustersOf(await readIdentifiedClusters(lease)));
+      this.#lookedAt = clock.monotonic();
+    }
+    return messages;
+  }
+
+  /** The first messages for an empty follower: the resources, and the collections whose pages follow. */
+  async #begin(lease: Lease): Promise<readonly LogMessage[]> {
+    const snapshot = await readSnapshot(lease);
+    const resources = await this.#resourcesOf(lease, snapshot, 'new');
+    const synced = [...snapshot.collections.values()].filter(({ rowset }) => rowset !== null);
+    const collections = synced.map(({ cluster, key, collection }) => ({ cluster, key, collection }));
+    for (const each of collections) this.#fills.set(textOf(each), { ...each, upTo: null, end: null });
+    this.#after = lease.revision;
+    this.#readTo = lease.revision;
+    this.#isEmpty = false;
+    return [...resources, { type: 'BEGIN', revision: lease.revision, collections }];
+  }
+
+  /** Gives the entries their places, and puts the last pages of fills between them. */
+  #placed(
+    entries: readonly UnplacedEntry[],
+    revision: number,
+    isWhole: boolean,
+    snapshot: Snapshot | null,
+  ): readonly LogMessage[] {
+    const messages: LogMessage[] = [];
+    const place = (seq: number): { readonly seq: number; readonly after: number } => {
+      const after = this.#after;
+      this.#after = seq;
+      return { seq, after };
+    };
+    const end = (before: number): void => {
+      const due = [...this.#fills.values()].filter((fill) => isEnding(fill) && Number(fill.end) < before);
+      for (const fill of due.toSorted((a, b) => Number(a.end) - Number(b.end))) {
+        const found = snapshot?.collections.get(textOf(fill));
+        // A collection that is gone, or that has no objects, has a RESET later in the log.
+        if (found?.rowset !== null && found?.rowset !== undefined)
+          messages.push(this.#lastPage(fill, place(Number(fill.end)), found));
+        this.#fills.delete(textOf(fill));
+      }
+    };
+    for (const entry of entries) {
+      end(entry.seq);
+      this.#readTo = entry.seq;
+      if (!this.#isWanted(entry)) continue;
+      if (entry.type === 'RESET') {
+        if (entry.reason !== 'derived') this.#fills.delete(textOf(entry));
+        if (entry.reason === 'published') {
+          const { cluster, key, collection } = entry;
+          this.#fills.set(textOf(entry), { cluster, key, collection, upTo: null, end: null });
+        }
+      }
+      messages.push({ ...entry, ...place(entry.seq) });
+    }
+    if (isWhole) end(revision + 1);
+    return messages;
+  }
+
+  /** True if the follower can apply the entry. */
+  #isWanted(entry: UnplacedEntry): boolean {
+    const known = this.#resources.get(resourceOf(entry));
+    if (known === undefined) return false;
+    if (entry.type === 'RESET') return entry.reason === 'derived' || known.namespaces.includes(entry.collection);
+    if (entry.type !== 'DELETED' && entry.body === null) return false;
+    return known.namespaces.some((each) => each === '' || each === entry.namespace);
+  }
+
+  #lastPage(
+    { cluster, key, collection }: Fill,
+    place: { readonly seq: number; readonly after: number },
+    { resourceVersion }: FollowedCollection,
+  ): FollowedPage {
+    const last = { ...place, at: this.#options.clock.now(), resourceVersion: resourceVersion ?? '' };
+    return { type: 'PAGE', cluster, key, collection, objects: [], last };
+  }
+
+  /** The next page of the fill that has waited longest. */
+  async #page(lease: Lease, { collections }: Snapshot, limit: number): Promise<readonly LogMessage[]> {
+    const [text, fill] = [...this.#fills].find(([, { end }]) => end === null) ?? [];
+    if (text === undefined || fill === undefined) return [];
+    const rowset = collections.get(text)?.rowset ?? null;
+    this.#fills.delete(text);
+    if (rowset === null) return [];
+    const { cluster, key, collection, upTo } = fill;
+    const objects = await readFollowedObjects(lease, { rowset, upTo, limit });
+    const final = objects.at(-1);
+    const reached = final === undefined ? upTo : { namespace: final.namespace, name: final.name };
+    this.#fills.set(text, { ...fill, upTo: reached, end: objects.length < limit ? ready : null });
+    return objects.length === 0 ? [] : [{ type: 'PAGE', cluster, key, collection, objects, last: null }];
+  }
+
+  /** The resources that the follower lacks; with `all` also those that have changed or are gone. */
+  async #resourcesOf(lease: Lease, { resources }: Snapshot, which: 'new' | 'all'): Promise<readonly LogMessage[]> {
+    const messages: LogMessage[] = [];
+    const rows = (await readDescriptionRows(lease)).filter((row) => resources.has(resourceOf(row)));
+    const wanted = rows.flatMap((row) => {
+      const known = this.#resources.get(resourceOf(row));
+      const now = (resources.get(resourceOf(row)) ?? []).map(({ collection }) => collection).sort();
+      const lacks = now.some((each) => known?.namespaces.includes(each) !== true);
+      const namespaces = which === 'new' ? [...new Set([...(known?.namespaces ?? []), ...now])].sort() : now;
+      const isSame =
+        known !== undefined && known.digest === row.digest && known.namespaces.join() === namespaces.join();
+      return (which === 'new' ? lacks : !isSame) ? [{ row, namespaces }] : [];
+    });
+    const texts = await readDescriptionTexts(
+      lease,
+      wanted.map(({ row }) => row),
+    );
+    for (const { row, namespaces } of wanted) {
+      const text = texts.get(row.id);
+      if (text === undefined) continue;
+      this.#resources.set(resourceOf(row), { digest: which === 'new' ? '' : row.digest, namespaces });
+      messages.push({ type: 'RESOURCE', described: JSON.parse(text), namespaces });
+    }
+    if (which === 'new') return messages;
+    for (const resource of this.#resources.keys()) {
+      if (resources.has(resource)) continue;
+      const [cluster, key] = JSON.parse(resource) as [string, string];
+      messages.push({ type: 'GONE', cluster, key });
+      this.#resources.delete(resource);
+    }
+    return messages;
+  }
+
+  #statusesOf({ collections }: Snapshot): readonly LogMessage[] {
+    const messages: LogMessage[] = [];
+    for (const [text, collection] of collections) {
+      const now = JSON.stringify([collection.status, collection.resourceVersion]);
+      if (this.#statuses.get(text) === now) continue;
+      this.#statuses.set(text, now);
+      const { cluster, key, collection: namespace, resourceVersion } = collection;
+      const status = statusIn(collection);
+      messages.push({ type: 'STATUS', cluster, key, collection: namespace, status, resourceVersion });
+    }
+    for (const text of this.#statuses.keys()) if (!collections.has(text)) this.#statuses.delete(text);
+    return messages;
+  }
+
+  #clustersOf(clusters: readonly IdentifiedCluster[]): readonly LogMessage[] {
+    const messages: LogMessage[] = [];
+    for (const cluster of clusters) {
+      const now = JSON.stringify(cluster);
+      if (this.#clusters.get(cluster.name) !== now) messages.push({ type: 'CLUSTER', ...cluster, gone: false });
+      this.#clusters.set(cluster.name, now);
+    }
+    const names = new Set(clusters.map(({ name }) => name));
+    for (const name of this.#clusters.keys()) {
+      if (names.has(name)) continue;
+      messages.push({ type: 'CLUSTER', name, uid: null, server: null, version: null, error: null, gone: true });
+      this.#clusters.delete(name);
+    }
+    return messages;
+  }
+}
+
+/** In place of the number of a last page: all objects are sent, and the number is not reserved yet. */
+const ready = -1;
+
+function isEnding({ end }: Fill): boolean {
+  return end !== null && end !== ready;
+}
+
+async function readSnapshot(lease: Lease): Promise<Snapshot> {
+  const collections = await readFollowedCollections(lease);
+  return {
+    collections: new Map(collections.map((each) => [textOf(each), each])),
+    resources: Map.groupBy(collections, resourceOf),
+  };
+}

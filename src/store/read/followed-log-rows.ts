@@ -1,0 +1,143 @@
+/** Reads the rows of a store for stores that follow it. src/log/read/log-reader.ts makes messages of them. */
+
+import type {
+  CollectionName,
+  FollowedChange,
+  FollowedObject,
+  FollowedReset,
+  ResetReason,
+  RunningFill,
+  StoredBody,
+} from '../types/followed-log.ts';
+import type { Lease } from '../types/lease.ts';
+import type { ClusterStatus, IngestStatus } from '../types/progress.ts';
+import type { Row } from '../types/statement.ts';
+import { textOrNull } from './changes.ts';
+
+/**
+ * The body after the change of an entry `c`, as it is stored: changes.ts says where it is. Objects that are not published have none, because
+ * their bodies may have what is redacted now.
+ */
+const bodyAfter = `CASE WHEN c.type IN ('ADDED', 'MODIFIED') THEN coalesce(
+  (SELECT n.before FROM change n WHERE n.object = c.object AND n.seq > c.seq ORDER BY n.seq LIMIT 1),
+  (SELECT coalesce(b.text, b.body) FROM body b JOIN object o ON o.id = b.id
+   WHERE b.id = c.object AND EXISTS (SELECT 1 FROM resource r WHERE r.rowset = o.rowset AND r.cluster = o.cluster AND r.kind = o.kind AND r.synced = 1))) END`;
+
+const entriesAfter = `
+  SELECT c.seq, c.type, k.key, c.cluster, c.object, c.namespace, c.name, c.uid, c.rv, c.at, c.managers, ${bodyAfter}
+  FROM change c JOIN kind k ON k.id = c.kind
+  WHERE c.seq > +? AND c.seq <= +? AND tick() = 0 ORDER BY c.seq LIMIT +?`;
+
+/** An entry of the log whose place in the sequence is not known yet. */
+export type UnplacedEntry = Omit<FollowedChange, 'after'> | Omit<FollowedReset, 'after'>;
+
+/** Entries of all kinds after a sequence number, in their order. Check `readLogFloor` in the same lease. */
+export async function readFollowedEntries(
+  lease: Lease,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<readonly UnplacedEntry[]> {
+  const rows = await lease.all({ sql: entriesAfter, params: [after, lease.revision, limit] });
+  return rows.map((row) => (row[1] === 'RESET' ? resetIn(row) : changeIn(row)));
+}
+
+function changeIn([seq, type, key, cluster, object, namespace, name, uid, rv, at, managers, body]: Row): Omit<
+  FollowedChange,
+  'after'
+> {
+  return {
+    seq: Number(seq),
+    type: String(type) as FollowedChange['type'],
+    key: String(key),
+    cluster: String(cluster),
+    objectId: Number(object),
+    namespace: String(namespace),
+    name: String(name),
+    uid: String(uid),
+    resourceVersion: String(rv),
+    at: Number(at),
+    managers: textOrNull(managers),
+    body: body === null || body === undefined ? null : (body as StoredBody),
+  };
+}
+
+function resetIn([seq, , key, cluster, , , , , rv, at, managers]: Row): Omit<FollowedReset, 'after'> {
+  const [reason, collection] = JSON.parse(String(managers)) as [ResetReason, string];
+  return {
+    type: 'RESET',
+    seq: Number(seq),
+    key: String(key),
+    cluster: String(cluster),
+    collection,
+    reason,
+    resourceVersion: String(rv),
+    at: Number(at),
+  };
+}
+
+/** A collection of the store. */
+export interface FollowedCollection extends CollectionName {
+  /** Null until it is synced. */
+  readonly rowset: number | null;
+  readonly resourceVersion: string | null;
+  /** IngestStatus as JSON. */
+  readonly status: string;
+}
+
+export async function readFollowedCollections(lease: Lease): Promise<readonly FollowedCollection[]> {
+  const rows = await lease.all({
+    sql: `SELECT r.cluster, k.key, r.namespace, CASE r.synced WHEN 1 THEN r.rowset END, r.last_rv, r.status
+      FROM resource r JOIN kind k ON k.id = r.kind WHERE tick() = 0`,
+    params: [],
+  });
+  return rows.map(([cluster, key, namespace, rowset, rv, status]) => ({
+    cluster: String(cluster),
+    key: String(key),
+    collection: String(namespace),
+    rowset: typeof rowset === 'number' ? rowset : null,
+    resourceVersion: textOrNull(rv),
+    status: String(status),
+  }));
+}
+
+export const statusIn = ({ status }: FollowedCollection): IngestStatus => JSON.parse(status) as IngestStatus;
+
+/** A cluster of the store, with its identity. */
+export interface IdentifiedCluster extends ClusterStatus {
+  readonly name: string;
+  readonly uid: string | null;
+  readonly server: string | null;
+}
+
+export async function readIdentifiedClusters(lease: Lease): Promise<readonly IdentifiedCluster[]> {
+  const rows = await lease.all({ sql: 'SELECT name, uid, server, version, error FROM cluster', params: [] });
+  return rows.map(([name, uid, server, version, error]) => ({
+    name: String(name),
+    uid: textOrNull(uid),
+    server: textOrNull(server),
+    version: textOrNull(version),
+    error: textOrNull(error),
+  }));
+}
+
+/** The objects of a rowset after a name, in the order of namespace and name. */
+export async function readFollowedObjects(
+  lease: Lease,
+  { rowset, upTo, limit }: { readonly rowset: number; readonly upTo: RunningFill['upTo']; readonly limit: number },
+): Promise<readonly FollowedObject[]> {
+  const after = upTo === null ? '' : 'AND (o.namespace, o.name) > (?, ?)';
+  const rows = await lease.all({
+    sql: `SELECT o.id, o.seq, o.namespace, o.name, o.uid, o.rv, coalesce(b.text, b.body)
+      FROM object o JOIN body b ON b.id = o.id
+      WHERE o.rowset = ? ${after} AND tick() = 0 ORDER BY o.namespace, o.name LIMIT +?`,
+    params: [rowset, ...(upTo === null ? [] : [upTo.namespace, upTo.name]), limit],
+  });
+  return rows.map(([id, seq, namespace, name, uid, rv, body]) => ({
+    objectId: Number(id),
+    seq: Number(seq),
+    namespace: String(namespace),
+    name: String(name),
+    uid: String(uid),
+    resourceVersion: String(rv),
+    body: body as StoredBody,
+  }));
+}
