@@ -5,7 +5,8 @@
  *               -> clusters and statuses]
  *
  * A page is of the same snapshot as the entries before it, so it has the objects exactly as they are after these. Entries that no follower
- * can apply are left out: those of collections that are gone, and changes whose body is not known any more. A RESET follows these.
+ * needs are left out: those of collections that are gone, and those before a RESET of their collection. Bodies before a RESET may have
+ * left the log, because they had what is redacted now.
  *
  * The last page needs a place in the sequence, so that readers of the follower see a RESET there. It is a number that the writer
  * gave to no entry (`reserve`).
@@ -21,6 +22,7 @@ import {
   readFollowedEntries,
   readFollowedObjects,
   readIdentifiedClusters,
+  readLastResets,
   statusIn,
   type UnplacedEntry,
 } from '../../store/read/followed-log-rows.ts';
@@ -78,6 +80,8 @@ export class LogReader {
   #readTo: number;
   /** The follower has nothing yet. */
   #isEmpty: boolean;
+  /** The last RESET of each collection among the entries that are not sent yet. */
+  #resets: ReadonlyMap<string, number> = new Map();
   #catalogVersion = -1;
   #lookedAt = Number.NEGATIVE_INFINITY;
 
@@ -120,6 +124,8 @@ export class LogReader {
     const snapshot = looks ? await readSnapshot(lease) : null;
     const messages: LogMessage[] = [];
     if (snapshot !== null) messages.push(...(await this.#resourcesOf(lease, snapshot, 'new')));
+    const resets = entries.length === 0 ? [] : await readLastResets(lease, this.#readTo);
+    this.#resets = new Map(resets.map((reset) => [textOf(reset), reset.seq]));
     messages.push(...this.#placed(entries, lease.revision, isWhole, snapshot));
     if (!isWhole || snapshot === null) return messages;
     messages.push(...(await this.#page(lease, snapshot, limit)));
@@ -185,13 +191,19 @@ export class LogReader {
     return messages;
   }
 
-  /** True if the follower can apply the entry. */
+  /** True if the follower needs the entry. */
   #isWanted(entry: UnplacedEntry): boolean {
     const known = this.#resources.get(resourceOf(entry));
     if (known === undefined) return false;
-    if (entry.type === 'RESET') return entry.reason === 'derived' || known.namespaces.includes(entry.collection);
-    if (entry.type !== 'DELETED' && entry.body === null) return false;
-    return known.namespaces.some((each) => each === '' || each === entry.namespace);
+    if (entry.type === 'RESET' && entry.reason === 'derived') return true;
+    const of = entry.type === 'RESET' ? entry.collection : entry.namespace;
+    const collection = known.namespaces.find((each) => each === of || (each === '' && entry.type !== 'RESET'));
+    if (collection === undefined) return false;
+    const { cluster, key } = entry;
+    if (entry.seq < (this.#resets.get(textOf({ cluster, key, collection })) ?? 0)) return false;
+    if ('body' in entry && entry.type !== 'DELETED' && entry.body === null)
+      throw new PortolanError('GONE', `The change log has no body of entry ${entry.seq} any more.`);
+    return true;
   }
 
   #lastPage(

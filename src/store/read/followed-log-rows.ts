@@ -74,6 +74,24 @@ function resetIn([seq, , key, cluster, , , , , rv, at, managers]: Row): Omit<Fol
   };
 }
 
+/** The sequence number of the last RESET after which each collection has other objects; only of those after `after`. */
+export async function readLastResets(
+  lease: Lease,
+  after: number,
+): Promise<readonly (CollectionName & { readonly seq: number })[]> {
+  const rows = await lease.all({
+    sql: `SELECT max(c.seq), k.key, c.cluster, c.managers ->> 1 FROM change c INDEXED BY change_reset JOIN kind k ON k.id = c.kind
+      WHERE c.type = 'RESET' AND c.seq > ? AND c.managers ->> 0 <> 'derived' AND tick() = 0 GROUP BY c.kind, c.cluster, c.managers ->> 1`,
+    params: [after],
+  });
+  return rows.map(([seq, key, cluster, collection]) => ({
+    seq: Number(seq),
+    key: String(key),
+    cluster: String(cluster),
+    collection: String(collection),
+  }));
+}
+
 /** A collection of the store. */
 export interface FollowedCollection extends CollectionName {
   /** Null until it is synced. */
