@@ -275,10 +275,16 @@ class Pair {
     const [theirs, own] = [contentOf(this.#files.feeder), contentOf(this.#files.follower)];
     expect(own.content).toEqual(theirs.content);
     const since = new Map(own.log.map(({ of, seq, type }) => (type === 'RESET' ? [of, seq] : ['', 0])));
+    // A collection that came and went between two transfers has no entry in the follower.
+    const served = new Set(
+      own.content['collections']?.flatMap((line) => (line.endsWith('|1') ? line.split('|').slice(0, 3).join('|') : [])),
+    );
     // A RESET of the follower may be one for which its feeder has only a number.
     const newer = (log: Content['log']) =>
       log
-        .filter(({ of, seq }) => seq > Math.max(since.get(of) ?? this.#began, theirs.floor, own.floor))
+        .filter(
+          ({ of, seq }) => served.has(of) && seq > Math.max(since.get(of) ?? this.#began, theirs.floor, own.floor),
+        )
         .map(({ entry }) => entry);
     expect(newer(own.log)).toEqual(newer(theirs.log));
   }
@@ -294,7 +300,7 @@ interface Content {
   readonly content: Readonly<Record<string, readonly string[]>>;
   /** The log is whole after it. */
   readonly floor: number;
-  /** `of`: kind and cluster. */
+  /** `of`: the collection, as in `content`. */
   readonly log: readonly { readonly of: string; readonly seq: number; readonly type: string; readonly entry: string }[];
 }
 
@@ -326,13 +332,13 @@ function contentOf(file: string): Content {
     ),
     selectors: lines(`SELECT o.id, s.namespace, s.key, s.value, s.needs ${published} JOIN selector s ON s.id = o.id`),
     collections: lines(
-      `SELECT r.cluster, k.key, r.namespace, r.objects, r.synced FROM resource r JOIN kind k ON k.id = r.kind`,
+      `SELECT k.key, r.cluster, r.namespace, r.objects, r.synced FROM resource r JOIN kind k ON k.id = r.kind`,
     ),
     descriptions: lines('SELECT d.cluster, k.key, d.json FROM description d JOIN kind k ON k.id = d.kind'),
     clusters: lines('SELECT name, uid, version, error, server FROM cluster'),
   };
   const log = rows(
-    `SELECT k.key || ' ' || c.cluster, c.seq, c.type, c.object, c.namespace, c.name, c.uid, c.rv, c.at, c.managers, c.before
+    `SELECT k.key || '|' || c.cluster || '|' || CASE WHEN c.type = 'RESET' THEN c.managers ->> 1 WHEN k.key LIKE 'widgets%' THEN c.namespace ELSE '' END, c.seq, c.type, c.object, c.namespace, c.name, c.uid, c.rv, c.at, c.managers, c.before
      FROM change c JOIN kind k ON k.id = c.kind ORDER BY c.seq`,
   ).map((row) => ({ of: String(row[0]), seq: Number(row[1]), type: String(row[2]), entry: row.map(shown).join('|') }));
   const floor = Number(rows('SELECT coalesce(max(floor), 0) FROM kind_log')[0]?.[0]);
@@ -357,7 +363,7 @@ test('any changes, in any batches, with any interruption', { timeout: 1_800_000 
         }
       },
     ),
-    { numRuns: randomRuns(60, 2000) },
+    { numRuns: randomRuns(60, 400) },
   );
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(1);
 });
