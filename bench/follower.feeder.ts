@@ -19,9 +19,8 @@ import { shippedRelations } from './support/shipped-relations.ts';
 import { threadCpuSeconds, threadWrittenBytes } from './support/thread-cpu.ts';
 import { percentile } from './support/times.ts';
 
-/** Milliseconds between two looks at the log, and the most changes of a batch. */
+/** Milliseconds between two looks at the log */
 const pollMs = 25;
-const batchChanges = 500;
 
 const [kubeconfig = '', file = ''] = process.argv.slice(2);
 const copy = `${file}-follower`;
@@ -66,7 +65,7 @@ const position = {
 };
 // Nothing is listed again, so no page needs a number.
 const reserve = async (): Promise<number> => Number.NaN;
-const log = new LogReader({ reader, clock: systemClock, reserve, limit: batchChanges }, position);
+const log = new LogReader({ reader, clock: systemClock, reserve }, position);
 
 async function publish(): Promise<boolean> {
   const messages = await log.next();

@@ -98,6 +98,7 @@ const seen = { ADDED: 0, MODIFIED: 0, DELETED: 0, RESET: 0, PAGE: 0, last: 0, be
 class Pair {
   readonly #files = { feeder: storeFile(), follower: storeFile() };
   readonly #limit: number;
+  readonly #maxBytes: number;
   readonly feeder: StoreWriter;
   readonly #reader: PooledReader;
   #log: LogReader | null = null;
@@ -110,8 +111,9 @@ class Pair {
   #uid = 0;
   #redacted: readonly string[] = [];
 
-  constructor(limit: number, logBytes: number) {
+  constructor(limit: number, maxBytes: number, logBytes: number) {
     this.#limit = limit;
+    this.#maxBytes = maxBytes;
     // Lists with more differences are filled anew.
     this.feeder = openWriter(this.#files.feeder, {
       checkpoints: 'inline',
@@ -228,7 +230,7 @@ class Pair {
         reader: this.#reader,
         clock: { ...systemClock, monotonic: () => (this.#now += 1000) },
         reserve: async () => this.feeder.reserveSequence(),
-        limit: this.#limit,
+        bounds: { limit: this.#limit, maxBytes: this.#maxBytes },
       },
       this.follower.followed.position(),
     );
@@ -352,9 +354,10 @@ test('any changes, in any batches, with any interruption', { timeout: 1_800_000 
     fc.asyncProperty(
       acts,
       fc.integer({ min: 1, max: 5 }),
+      fc.constantFrom(400, 2000, 1_000_000),
       fc.constantFrom(256 * 1024 * 1024, 1000),
-      async (given, limit, logBytes) => {
-        const pair = new Pair(limit, logBytes);
+      async (given, limit, maxBytes, logBytes) => {
+        const pair = new Pair(limit, maxBytes, logBytes);
         try {
           for (const each of given) await pair.act(each);
           await pair.compare();

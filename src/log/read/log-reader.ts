@@ -18,6 +18,7 @@ import { readLogFloor } from '../../store/read/changes.ts';
 import {
   type FollowedCollection,
   type IdentifiedCluster,
+  type ReadBounds,
   readFollowedCollections,
   readFollowedEntries,
   readFollowedObjects,
@@ -40,20 +41,20 @@ interface LogReaderOptions {
   readonly clock: Clock;
   /** A sequence number that no entry of the log has. */
   reserve(): Promise<number>;
-  /** Entries that are read at a time, and objects of a page. */
-  readonly limit?: number;
+  /** Entries that are read at a time, and objects of a page; default 500 with 4 MiB. */
+  readonly bounds?: ReadBounds;
 }
 
 /** Milliseconds between two looks at clusters and statuses. */
 const statusMs = 1000;
-const defaultLimit = 500;
+const defaultBounds: ReadBounds = { limit: 500, maxBytes: 4 * 1024 * 1024 };
 
 /** A fill that this reader goes on with. `end`: the reserved number of its last page. */
 interface Fill extends RunningFill {
   readonly end: number | null;
 }
 
-/** What the follower knows of a resource. */
+/** A resource of the follower. */
 interface KnownResource {
   readonly digest: string;
   readonly namespaces: readonly string[];
@@ -109,13 +110,12 @@ export class LogReader {
 
   async #read(lease: Lease): Promise<readonly LogMessage[]> {
     if (this.#isEmpty) return this.#begin(lease);
-    const { clock, limit = defaultLimit } = this.#options;
+    const { clock, bounds = defaultBounds } = this.#options;
     const floor = await readLogFloor(lease);
     if (floor > this.#readTo) {
       throw new PortolanError('GONE', `The change log begins after ${floor}, and the follower is at ${this.#readTo}.`);
     }
-    const entries = await readFollowedEntries(lease, { after: this.#readTo, limit });
-    const isWhole = entries.length < limit;
+    const { entries, isWhole } = await readFollowedEntries(lease, this.#readTo, bounds);
     const catalogVersion = await readCatalogVersion(lease);
     const due = clock.monotonic() - this.#lookedAt >= statusMs;
     const filling = isWhole && this.#fills.size > 0;
@@ -128,7 +128,7 @@ export class LogReader {
     this.#resets = new Map(resets.map((reset) => [textOf(reset), reset.seq]));
     messages.push(...this.#placed(entries, lease.revision, isWhole, snapshot));
     if (!isWhole || snapshot === null) return messages;
-    messages.push(...(await this.#page(lease, snapshot, limit)));
+    messages.push(...(await this.#page(lease, snapshot, bounds)));
     messages.push(...(await this.#resourcesOf(lease, snapshot, 'all')));
     this.#catalogVersion = catalogVersion;
     if (due) {
@@ -216,21 +216,21 @@ export class LogReader {
   }
 
   /** The next page of the fill that has waited longest. */
-  async #page(lease: Lease, { collections }: Snapshot, limit: number): Promise<readonly LogMessage[]> {
+  async #page(lease: Lease, { collections }: Snapshot, bounds: ReadBounds): Promise<readonly LogMessage[]> {
     const [text, fill] = [...this.#fills].find(([, { end }]) => end === null) ?? [];
     if (text === undefined || fill === undefined) return [];
     const rowset = collections.get(text)?.rowset ?? null;
     this.#fills.delete(text);
     if (rowset === null) return [];
     const { cluster, key, collection, upTo } = fill;
-    const objects = await readFollowedObjects(lease, { rowset, upTo, limit });
+    const { objects, isWhole } = await readFollowedObjects(lease, { rowset, upTo }, bounds);
     const final = objects.at(-1);
     const reached = final === undefined ? upTo : { namespace: final.namespace, name: final.name };
-    this.#fills.set(text, { ...fill, upTo: reached, end: objects.length < limit ? ready : null });
+    this.#fills.set(text, { ...fill, upTo: reached, end: isWhole ? ready : null });
     return objects.length === 0 ? [] : [{ type: 'PAGE', cluster, key, collection, objects, last: null }];
   }
 
-  /** The resources that the follower lacks; with `all` also those that have changed or are gone. */
+  /** The resources that the follower lacks; with `all` also the resources that have changed or are gone. */
   async #resourcesOf(lease: Lease, { resources }: Snapshot, which: 'new' | 'all'): Promise<readonly LogMessage[]> {
     const messages: LogMessage[] = [];
     const rows = (await readDescriptionRows(lease)).filter((row) => resources.has(resourceOf(row)));

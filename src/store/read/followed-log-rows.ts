@@ -17,27 +17,51 @@ import { textOrNull } from './changes.ts';
 /**
  * The body after the change of an entry `c`, as it is stored: changes.ts says where it is. Objects that are not published have none, because
  * their bodies may have what is redacted now.
+ * @param of the value that is wanted of a body
  */
-const bodyAfter = `CASE WHEN c.type IN ('ADDED', 'MODIFIED') THEN coalesce(
-  (SELECT n.before FROM change n WHERE n.object = c.object AND n.seq > c.seq ORDER BY n.seq LIMIT 1),
-  (SELECT coalesce(b.text, b.body) FROM body b JOIN object o ON o.id = b.id
-   WHERE b.id = c.object AND EXISTS (SELECT 1 FROM resource r WHERE r.rowset = o.rowset AND r.cluster = o.cluster AND r.kind = o.kind AND r.synced = 1))) END`;
+const bodyAfter = (of: (body: string) => string): string => `CASE WHEN c.type IN ('ADDED', 'MODIFIED') THEN coalesce(
+  (SELECT ${of('n.before')} FROM change n WHERE n.object = c.object AND n.seq > c.seq ORDER BY n.seq LIMIT 1),
+  (SELECT ${of('coalesce(b.text, b.body)')} FROM body b JOIN object o ON o.id = b.id
+   WHERE b.id = c.object AND EXISTS (SELECT 1 FROM resource r
+     WHERE r.rowset = o.rowset AND r.cluster = o.cluster AND r.kind = o.kind AND r.synced = 1))) END`;
 
+const sizesAfter = `SELECT c.seq, ${bodyAfter((body) => `octet_length(${body})`)}
+  FROM change c WHERE c.seq > +? AND ((c.seq & 63) <> 0 OR tick() = 0) ORDER BY c.seq LIMIT +?`;
 const entriesAfter = `
-  SELECT c.seq, c.type, k.key, c.cluster, c.object, c.namespace, c.name, c.uid, c.rv, c.at, c.managers, ${bodyAfter}
-  FROM change c JOIN kind k ON k.id = c.kind
-  WHERE c.seq > +? AND c.seq <= +? AND tick() = 0 ORDER BY c.seq LIMIT +?`;
+  SELECT c.seq, c.type, k.key, c.cluster, c.object, c.namespace, c.name, c.uid, c.rv, c.at, c.managers, ${bodyAfter((body) => body)}
+  FROM change c JOIN kind k ON k.id = c.kind WHERE c.seq > +? AND c.seq <= +? AND tick() = 0 ORDER BY c.seq`;
+
+/** Most rows of one read, and the bytes of bodies after which it ends. One body may exceed them. */
+export interface ReadBounds {
+  readonly limit: number;
+  readonly maxBytes: number;
+}
+
+/** The number of rows that a read has, from the bytes of each. */
+function rowsWithin(sizes: readonly (readonly unknown[])[], { maxBytes }: ReadBounds): number {
+  let bytes = 0;
+  const end = sizes.findIndex(([, size]) => {
+    bytes += Number(size ?? 0);
+    return bytes > maxBytes;
+  });
+  return end === -1 ? sizes.length : Math.max(1, end);
+}
 
 /** An entry of the log whose place in the sequence is not known yet. */
 export type UnplacedEntry = Omit<FollowedChange, 'after'> | Omit<FollowedReset, 'after'>;
 
-/** Entries of all kinds after a sequence number, in their order. Check `readLogFloor` in the same lease. */
+/** Entries of all kinds after a sequence number, in their order. Check `readLogFloor` in the same lease. `isWhole`: there are no more. */
 export async function readFollowedEntries(
   lease: Lease,
-  { after, limit }: { readonly after: number; readonly limit: number },
-): Promise<readonly UnplacedEntry[]> {
-  const rows = await lease.all({ sql: entriesAfter, params: [after, lease.revision, limit] });
-  return rows.map((row) => (row[1] === 'RESET' ? resetIn(row) : changeIn(row)));
+  after: number,
+  bounds: ReadBounds,
+): Promise<{ readonly entries: readonly UnplacedEntry[]; readonly isWhole: boolean }> {
+  const sizes = await lease.all({ sql: sizesAfter, params: [after, bounds.limit] });
+  if (sizes.length === 0) return { entries: [], isWhole: true };
+  const count = rowsWithin(sizes, bounds);
+  const rows = await lease.all({ sql: entriesAfter, params: [after, Number(sizes[count - 1]?.[0])] });
+  const entries = rows.map((row) => (row[1] === 'RESET' ? resetIn(row) : changeIn(row)));
+  return { entries, isWhole: count === sizes.length && count < bounds.limit };
 }
 
 function changeIn([seq, type, key, cluster, object, namespace, name, uid, rv, at, managers, body]: Row): Omit<
@@ -137,19 +161,24 @@ export async function readIdentifiedClusters(lease: Lease): Promise<readonly Ide
   }));
 }
 
-/** The objects of a rowset after a name, in the order of namespace and name. */
+/** The objects of a rowset after a name, in the order of namespace and name. `isWhole`: there are no more. */
 export async function readFollowedObjects(
   lease: Lease,
-  { rowset, upTo, limit }: { readonly rowset: number; readonly upTo: RunningFill['upTo']; readonly limit: number },
-): Promise<readonly FollowedObject[]> {
+  { rowset, upTo }: { readonly rowset: number; readonly upTo: RunningFill['upTo'] },
+  bounds: ReadBounds,
+): Promise<{ readonly objects: readonly FollowedObject[]; readonly isWhole: boolean }> {
   const after = upTo === null ? '' : 'AND (o.namespace, o.name) > (?, ?)';
-  const rows = await lease.all({
-    sql: `SELECT o.id, o.seq, o.namespace, o.name, o.uid, o.rv, coalesce(b.text, b.body)
-      FROM object o JOIN body b ON b.id = o.id
-      WHERE o.rowset = ? ${after} AND tick() = 0 ORDER BY o.namespace, o.name LIMIT +?`,
-    params: [rowset, ...(upTo === null ? [] : [upTo.namespace, upTo.name]), limit],
-  });
-  return rows.map(([id, seq, namespace, name, uid, rv, body]) => ({
+  const read = (columns: string, limit: number): Promise<readonly Row[]> =>
+    lease.all({
+      sql: `SELECT ${columns} FROM object o JOIN body b ON b.id = o.id
+        WHERE o.rowset = ? ${after} AND tick() = 0 ORDER BY o.namespace, o.name LIMIT +?`,
+      params: [rowset, ...(upTo === null ? [] : [upTo.namespace, upTo.name]), limit],
+    });
+  const sizes = await read('o.id, octet_length(coalesce(b.text, b.body))', bounds.limit);
+  const count = rowsWithin(sizes, bounds);
+  const rows =
+    count === 0 ? [] : await read('o.id, o.seq, o.namespace, o.name, o.uid, o.rv, coalesce(b.text, b.body)', count);
+  const objects = rows.map(([id, seq, namespace, name, uid, rv, body]) => ({
     objectId: Number(id),
     seq: Number(seq),
     namespace: String(namespace),
@@ -158,4 +187,5 @@ export async function readFollowedObjects(
     resourceVersion: String(rv),
     body: body as StoredBody,
   }));
+  return { objects, isWhole: count === sizes.length && count < bounds.limit };
 }

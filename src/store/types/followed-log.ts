@@ -54,7 +54,7 @@ export interface FollowedReset extends Placed, CollectionName {
   readonly type: 'RESET';
   readonly resourceVersion: string;
   readonly at: number;
-  /** What the RESET says (ResetReason). The new objects of `published` follow in pages. */
+  /** After `published`, the new objects follow in pages. */
   readonly reason: ResetReason;
 }
 
@@ -133,7 +133,7 @@ export interface RunningFill extends CollectionName {
   readonly upTo: { readonly namespace: string; readonly name: string } | null;
 }
 
-/** What a follower has, so that a log goes on there. */
+/** The content of a follower, from which a log goes on. */
 export interface FollowerPosition {
   readonly revision: number;
   readonly collections: readonly CollectionName[];
