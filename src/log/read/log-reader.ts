@@ -54,6 +54,14 @@ interface Fill extends RunningFill {
   readonly end: number | null;
 }
 
+/** A fill whose last page has the reserved number `end`. */
+interface EndingFill {
+  readonly fill: Fill;
+  readonly end: number;
+  /** Undefined if it is gone. */
+  readonly collection: FollowedCollection | undefined;
+}
+
 /** A resource of the follower. */
 interface KnownResource {
   readonly digest: string;
@@ -118,17 +126,16 @@ export class LogReader {
     const { entries, isWhole } = await readFollowedEntries(lease, this.#readTo, bounds);
     const catalogVersion = await readCatalogVersion(lease);
     const due = clock.monotonic() - this.#lookedAt >= statusMs;
-    const filling = isWhole && this.#fills.size > 0;
-    const looks =
-      due || filling || catalogVersion !== this.#catalogVersion || entries.some(({ type }) => type === 'RESET');
+    const looks = due || catalogVersion !== this.#catalogVersion || entries.some(({ type }) => type === 'RESET');
     const snapshot = looks ? await readSnapshot(lease) : null;
     const messages: LogMessage[] = [];
     if (snapshot !== null) messages.push(...(await this.#resourcesOf(lease, snapshot, 'new')));
     const resets = entries.length === 0 ? [] : await readLastResets(lease, this.#readTo);
     this.#resets = new Map(resets.map((reset) => [textOf(reset), reset.seq]));
-    messages.push(...this.#placed(entries, lease.revision, isWhole, snapshot));
+    const ending = await this.#ending(lease);
+    messages.push(...this.#placed(entries, ending, isWhole ? lease.revision : null));
+    if (isWhole) messages.push(...(await this.#page(lease, bounds)));
     if (!isWhole || snapshot === null) return messages;
-    messages.push(...(await this.#page(lease, snapshot, bounds)));
     messages.push(...(await this.#resourcesOf(lease, snapshot, 'all')));
     this.#catalogVersion = catalogVersion;
     if (due) {
@@ -151,12 +158,25 @@ export class LogReader {
     return [...resources, { type: 'BEGIN', revision: lease.revision, collections }];
   }
 
-  /** Gives the entries their places, and puts the last pages of fills between them. */
+  /** The fills whose last page has a number, with their collections. */
+  async #ending(lease: Lease): Promise<readonly EndingFill[]> {
+    const found: EndingFill[] = [];
+    for (const fill of this.#fills.values()) {
+      if (fill.end === null || fill.end === ready) continue;
+      const [collection] = await readFollowedCollections(lease, fill);
+      found.push({ fill, end: fill.end, collection });
+    }
+    return found.toSorted((one, other) => one.end - other.end);
+  }
+
+  /**
+   * Gives the entries their places, and puts the last pages of fills between them.
+   * @param whole the revision up to which the entries are all; null if there are more
+   */
   #placed(
     entries: readonly UnplacedEntry[],
-    revision: number,
-    isWhole: boolean,
-    snapshot: Snapshot | null,
+    ending: readonly EndingFill[],
+    whole: number | null,
   ): readonly LogMessage[] {
     const messages: LogMessage[] = [];
     const place = (seq: number): { readonly seq: number; readonly after: number } => {
@@ -165,12 +185,11 @@ export class LogReader {
       return { seq, after };
     };
     const end = (before: number): void => {
-      const due = [...this.#fills.values()].filter((fill) => isEnding(fill) && Number(fill.end) < before);
-      for (const fill of due.toSorted((a, b) => Number(a.end) - Number(b.end))) {
-        const found = snapshot?.collections.get(textOf(fill));
+      for (const { fill, end, collection } of ending) {
+        if (end >= before || this.#fills.get(textOf(fill)) !== fill) continue;
         // A collection that is gone, or that has no objects, has a RESET later in the log.
-        if (found?.rowset !== null && found?.rowset !== undefined)
-          messages.push(this.#lastPage(fill, place(Number(fill.end)), found));
+        if (collection !== undefined && collection.rowset !== null)
+          messages.push(this.#lastPage(fill, place(end), collection));
         this.#fills.delete(textOf(fill));
       }
     };
@@ -187,7 +206,7 @@ export class LogReader {
       }
       messages.push({ ...entry, ...place(entry.seq) });
     }
-    if (isWhole) end(revision + 1);
+    if (whole !== null) end(whole + 1);
     return messages;
   }
 
@@ -216,10 +235,11 @@ export class LogReader {
   }
 
   /** The next page of the fill that has waited longest. */
-  async #page(lease: Lease, { collections }: Snapshot, bounds: ReadBounds): Promise<readonly LogMessage[]> {
+  async #page(lease: Lease, bounds: ReadBounds): Promise<readonly LogMessage[]> {
     const [text, fill] = [...this.#fills].find(([, { end }]) => end === null) ?? [];
     if (text === undefined || fill === undefined) return [];
-    const rowset = collections.get(text)?.rowset ?? null;
+    const [found] = await readFollowedCollections(lease, fill);
+    const rowset = found?.rowset ?? null;
     this.#fills.delete(text);
     if (rowset === null) return [];
     const { cluster, key, collection, upTo } = fill;
@@ -296,10 +316,6 @@ export class LogReader {
 
 /** In place of the number of a last page: all objects are sent, and the number is not reserved yet. */
 const ready = -1;
-
-function isEnding({ end }: Fill): boolean {
-  return end !== null && end !== ready;
-}
 
 async function readSnapshot(lease: Lease): Promise<Snapshot> {
   const collections = await readFollowedCollections(lease);

@@ -29,7 +29,7 @@ const sizesAfter = `SELECT c.seq, ${bodyAfter((body) => `octet_length(${body})`)
   FROM change c WHERE c.seq > +? AND ((c.seq & 63) <> 0 OR tick() = 0) ORDER BY c.seq LIMIT +?`;
 const entriesAfter = `
   SELECT c.seq, c.type, k.key, c.cluster, c.object, c.namespace, c.name, c.uid, c.rv, c.at, c.managers, ${bodyAfter((body) => body)}
-  FROM change c JOIN kind k ON k.id = c.kind WHERE c.seq > +? AND c.seq <= +? AND tick() = 0 ORDER BY c.seq`;
+  FROM change c CROSS JOIN kind k ON k.id = c.kind WHERE c.seq > +? AND c.seq <= +? AND tick() = 0 ORDER BY c.seq`;
 
 /** Most rows of one read, and the bytes of bodies after which it ends. One body may exceed them. */
 export interface ReadBounds {
@@ -125,11 +125,16 @@ export interface FollowedCollection extends CollectionName {
   readonly status: string;
 }
 
-export async function readFollowedCollections(lease: Lease): Promise<readonly FollowedCollection[]> {
+/** All collections, or one. */
+export async function readFollowedCollections(
+  lease: Lease,
+  only?: CollectionName,
+): Promise<readonly FollowedCollection[]> {
   const rows = await lease.all({
     sql: `SELECT r.cluster, k.key, r.namespace, CASE r.synced WHEN 1 THEN r.rowset END, r.last_rv, r.status
-      FROM resource r JOIN kind k ON k.id = r.kind WHERE tick() = 0`,
-    params: [],
+      FROM resource r JOIN kind k ON k.id = r.kind
+      WHERE tick() = 0 ${only === undefined ? '' : 'AND r.cluster = ? AND k.key = ? AND r.namespace = ?'}`,
+    params: only === undefined ? [] : [only.cluster, only.key, only.collection],
   });
   return rows.map(([cluster, key, namespace, rowset, rv, status]) => ({
     cluster: String(cluster),
@@ -170,7 +175,7 @@ export async function readFollowedObjects(
   const after = upTo === null ? '' : 'AND (o.namespace, o.name) > (?, ?)';
   const read = (columns: string, limit: number): Promise<readonly Row[]> =>
     lease.all({
-      sql: `SELECT ${columns} FROM object o JOIN body b ON b.id = o.id
+      sql: `SELECT ${columns} FROM object o CROSS JOIN body b ON b.id = o.id
         WHERE o.rowset = ? ${after} AND tick() = 0 ORDER BY o.namespace, o.name LIMIT +?`,
       params: [rowset, ...(upTo === null ? [] : [upTo.namespace, upTo.name]), limit],
     });
