@@ -16,7 +16,7 @@ const version = 1;
 /** The compression level. A higher one saves few bytes, and takes several times the processor time. */
 const level = 1;
 /** Bytes of a batch that is not compressed. A larger one is refused. */
-const maxBatchBytes = 64 * 1024 * 1024;
+export const maxBatchBytes = 64 * 1024 * 1024;
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);

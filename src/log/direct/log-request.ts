@@ -1,0 +1,42 @@
+/** The request of a follower for a log: where it is. */
+import { PortolanError } from '../../base/errors.ts';
+import { isText, parsedJson, record, records, strings } from '../../base/json.ts';
+import type { CollectionName, FollowerPosition, RunningFill } from '../../store/types/followed-log.ts';
+
+export interface LogRequest {
+  /** Of the log that the follower has; null for an empty follower. */
+  readonly epoch: string | null;
+  readonly position: FollowerPosition;
+}
+
+/** The position of a store that has nothing yet. */
+export const emptyPosition: FollowerPosition = { revision: 0, collections: [], clusters: [], filling: [] };
+
+/** Throws BAD_USER_INPUT for anything else. */
+export function readLogRequest(text: string): LogRequest {
+  const request = record(parsedJson(text));
+  const position = record(request?.['position']);
+  const revision = position?.['revision'];
+  if (request === undefined || position === undefined || typeof revision !== 'number' || !(revision >= 0))
+    throw new PortolanError('BAD_USER_INPUT', 'A follower sends { epoch, position: { revision, … } } as JSON.');
+  const { epoch } = request;
+  return {
+    epoch: isText(epoch) ? epoch : null,
+    position: {
+      revision,
+      collections: records(position['collections']).map(collectionIn),
+      clusters: strings(position['clusters']),
+      filling: records(position['filling']).map(fillIn),
+    },
+  };
+}
+
+function collectionIn({ cluster, key, collection }: Readonly<Record<string, unknown>>): CollectionName {
+  return { cluster: String(cluster), key: String(key), collection: String(collection) };
+}
+
+function fillIn(fill: Readonly<Record<string, unknown>>): RunningFill {
+  const upTo = record(fill['upTo']);
+  const reached = upTo === undefined ? null : { namespace: String(upTo['namespace']), name: String(upTo['name']) };
+  return { ...collectionIn(fill), upTo: reached };
+}
