@@ -1,14 +1,17 @@
 /** A follower gets the log of a feeder over HTTP/2 with mutual TLS, and only a follower that has a certificate. */
+import { existsSync } from 'node:fs';
 import { connect } from 'node:http2';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { followLog } from '../../src/log/direct/log-client.ts';
-import { emptyPosition, type LogRequest } from '../../src/log/direct/log-request.ts';
 import { type LogServer, type MutualTls, startLogServer } from '../../src/log/direct/log-server.ts';
+import { LogFollower } from '../../src/log/follow/log-follower.ts';
+import { emptyPosition, type LogRequest } from '../../src/log/transport/log-request.ts';
 import { openReader } from '../../src/store/read/reader.ts';
+import type { Writer } from '../../src/store/types/writer.ts';
 import { openWriter, type StoreWriter } from '../../src/store/write/writer.ts';
+import type { WriterOptions } from '../../src/store/write/writer-options.ts';
 import { type CertificateAuthority, createCertificateAuthority } from '../kit/certificates.ts';
 import { eventually } from '../kit/eventually.ts';
 import { describedResource, pod, storeFile } from '../kit/store-file.ts';
@@ -80,83 +83,55 @@ async function feeder(bounds: Bounds = {}): Promise<Feeder> {
   };
 }
 
-/** A follower that connects again when its connection is lost. */
-class Follower {
-  readonly #file = storeFile();
-  readonly #stop = new AbortController();
-  readonly #url: () => string;
-  #store: StoreWriter | null = null;
-  readonly errors: unknown[] = [];
-  readonly #running: Promise<void>;
-
-  constructor(url: () => string) {
-    this.#url = url;
-    this.#running = this.#run(this.#stop.signal);
-    onTestFinished(() => this.stop());
-  }
-
-  get objects(): number {
-    return this.#store?.states()[0]?.objects ?? 0;
-  }
-
-  get revision(): number {
-    return this.#store?.revision() ?? 0;
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        const request: LogRequest = {
-          epoch: this.#store?.epoch ?? null,
-          position: this.#store?.followed.position() ?? emptyPosition,
-        };
-        const { epoch, batches } = await followLog({
-          url: this.#url(),
-          cell: 'cell-0',
-          tls: followerTls,
-          request,
-          signal,
-        });
-        this.#store ??= openWriter(this.#file, { checkpoints: 'inline', follows: true, newEpoch: () => epoch });
-        for await (const messages of batches) this.#store.followed.take(messages);
-      } catch (error) {
-        if (!signal.aborted) this.errors.push(error);
-        await sleep(50);
-      }
-    }
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort(new Error('the test is over'));
-    await this.#running;
-    this.#store?.close();
-    this.#store = null;
-  }
+/** A follower over the direct transport. */
+function follow(url: () => string, file = storeFile()): { readonly follower: LogFollower; objects(): number } {
+  let store: Writer | null = null;
+  const open = (more: WriterOptions): StoreWriter =>
+    openWriter(file, { checkpoints: 'inline', follows: true, ...more });
+  const follower = new LogFollower({
+    connect: (request, signal) => followLog({ url: url(), cell: 'cell-0', tls: followerTls, request, signal }),
+    openFile: () => (existsSync(file) ? open({}) : null),
+    makeFile: (epoch, lost) => open({ newEpoch: () => epoch, ...(lost === null ? {} : { lost }) }),
+    opened(opened) {
+      store = opened;
+    },
+    clock: systemClock,
+    random: Math.random,
+    log: silentLogger,
+  });
+  onTestFinished(() => follower.stop());
+  return { follower, objects: () => store?.states()[0]?.objects ?? 0 };
 }
 
 test('a follower is filled, follows, and goes on after its connection was lost', async () => {
   const { writer, server, again, put } = await feeder();
   let { url } = server;
-  const followers = [new Follower(() => url), new Follower(() => url)];
-  await eventually(() => expect(followers.map(({ objects }) => objects)).toEqual([700, 700]));
+  const followers = [follow(() => url), follow(() => url)];
+  await eventually(() => expect(followers.map(({ objects }) => objects())).toEqual([700, 700]));
   put('new');
-  await eventually(() => expect(followers.map(({ objects }) => objects)).toEqual([701, 701]));
+  await eventually(() => expect(followers.map(({ objects }) => objects())).toEqual([701, 701]));
   expect(server.followers()).toBe(2);
+  expect(followers[0]?.follower.status()).toMatchObject({ connected: true, filled: true, error: null });
   await server.close();
+  await eventually(() =>
+    expect(followers[0]?.follower.status()).toMatchObject({
+      connected: false,
+      error: expect.stringContaining('is lost'),
+    }),
+  );
   put('meanwhile');
   const other = await again();
   ({ url } = other);
-  await eventually(() => expect(followers.map(({ objects }) => objects)).toEqual([702, 702]));
+  await eventually(() => expect(followers.map(({ objects }) => objects())).toEqual([702, 702]));
   await eventually(() =>
-    expect(followers.map(({ revision }) => revision)).toEqual([writer.revision(), writer.revision()]),
+    expect(followers.map(({ follower }) => follower.status().revision)).toEqual([writer.revision(), writer.revision()]),
   );
-  for (const { errors } of followers) expect(errors[0]).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
 });
 
 test('requests that are wrong get a coded error, and nobody else is harmed', async () => {
   const { server } = await feeder({ maxFollowers: 2 });
-  const follower = new Follower(() => server.url);
-  await eventually(() => expect(follower.objects).toBe(700));
+  const { follower, objects } = follow(() => server.url);
+  await eventually(() => expect(objects()).toBe(700));
   const ask = (given: Partial<Parameters<typeof followLog>[0]>) =>
     followLog({
       url: server.url,
@@ -184,7 +159,7 @@ test('requests that are wrong get a coded error, and nobody else is harmed', asy
   await eventually(() => expect(server.followers()).toBe(1));
   const third = await ask({});
   third.close();
-  expect(follower.errors).toEqual([]);
+  expect(follower.status()).toMatchObject({ connected: true, error: null });
 });
 
 test('a client without a certificate gets no answer', async () => {
@@ -212,12 +187,12 @@ test('a follower that takes nothing is cut off', async () => {
     signal: new AbortController().signal,
   });
   onTestFinished(() => stalled.close());
-  const sound = new Follower(() => server.url);
+  const sound = follow(() => server.url);
   // Noise cannot be compressed, so the connection is full soon.
   const noise = (): string => Array.from({ length: 40_000 }, () => Math.random().toString(36).slice(2, 12)).join('');
   for (let index = 0; index < 30; index += 1) put(`noise-${index}`, { rest: { spec: { noise: noise() } } });
   await eventually(() => expect(server.followers()).toBe(1));
-  await eventually(() => expect(sound.objects).toBe(730));
+  await eventually(() => expect(sound.objects()).toBe(730));
 });
 
 test('a feeder that says nothing counts as lost', async () => {
@@ -237,4 +212,25 @@ test('a feeder that says nothing counts as lost', async () => {
     code: 'UPSTREAM_UNAVAILABLE',
     message: expect.stringContaining('nothing came'),
   });
+});
+
+test('a follower starts again from its file, and is filled anew when the log of its file is gone', async () => {
+  const first = await feeder();
+  let { url } = first.server;
+  const file = storeFile();
+  const before = follow(() => url, file);
+  await eventually(() =>
+    expect(before.follower.status()).toMatchObject({ filled: true, revision: first.writer.revision() }),
+  );
+  await before.follower.stop();
+  first.put('while it was away');
+  const { follower, objects } = follow(() => url, file);
+  await eventually(() => expect(objects()).toBe(701));
+  const other = await feeder();
+  other.put('one');
+  other.put('two');
+  await first.server.close();
+  ({ url } = other.server);
+  await eventually(() => expect(objects()).toBe(702));
+  expect(follower.status()).toMatchObject({ connected: true, revision: other.writer.revision(), error: null });
 });

@@ -16,8 +16,8 @@ import { type ErrorCode, errorCodes, messageOf, PortolanError } from '../../base
 import { parsedJson, record, textOr } from '../../base/json.ts';
 import type { LogMessage } from '../../store/types/followed-log.ts';
 import { decodeBatch } from '../batch/batch-codec.ts';
+import type { LogRequest, LogStream } from '../transport/log-request.ts';
 import { frameKinds, framesIn } from './log-frames.ts';
-import type { LogRequest } from './log-request.ts';
 import type { MutualTls } from './log-server.ts';
 
 interface FollowOptions {
@@ -31,16 +31,8 @@ interface FollowOptions {
   readonly silenceMs?: number;
 }
 
-interface FollowedLogStream {
-  readonly epoch: string;
-  /** Throws UPSTREAM_UNAVAILABLE when the connection is lost, and the error of the feeder. Ends the connection when the reader leaves. */
-  readonly batches: AsyncIterable<readonly LogMessage[]>;
-  /** Ends the connection. Idempotent. */
-  close(): void;
-}
-
 /** Resolves when the feeder has accepted. Rejects with GONE if its log does not go on at the position. */
-export async function followLog(options: FollowOptions): Promise<FollowedLogStream> {
+export async function followLog(options: FollowOptions): Promise<LogStream> {
   const { url, cell, tls, request, signal, silenceMs = 30_000 } = options;
   signal.throwIfAborted();
   const session = connect(url, { ...tls, minVersion: 'TLSv1.3' });

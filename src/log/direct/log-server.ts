@@ -23,8 +23,8 @@ import type { FollowerPosition } from '../../store/types/followed-log.ts';
 import type { Reader } from '../../store/types/lease.ts';
 import { encodeBatch } from '../batch/batch-codec.ts';
 import { LogReader } from '../read/log-reader.ts';
+import { type LogRequest, readLogRequest } from '../transport/log-request.ts';
 import { frameKinds, frameOf } from './log-frames.ts';
-import { type LogRequest, readLogRequest } from './log-request.ts';
 
 /** A store whose log is served. */
 interface ServedLog {

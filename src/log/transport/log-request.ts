@@ -1,7 +1,20 @@
-/** The request of a follower for a log: where it is. */
+/** The two sides of a transport: the request of a follower for a log, and the log that it gets. */
 import { PortolanError } from '../../base/errors.ts';
 import { isText, parsedJson, record, records, strings } from '../../base/json.ts';
-import type { CollectionName, FollowerPosition, RunningFill } from '../../store/types/followed-log.ts';
+import type { CollectionName, FollowerPosition, LogMessage, RunningFill } from '../../store/types/followed-log.ts';
+
+/** An open log. */
+export interface LogStream {
+  /** The life of the log: sequence numbers of another epoch mean nothing. */
+  readonly epoch: string;
+  /**
+   * Each is taken before the next one is read. Throws UPSTREAM_UNAVAILABLE when the connection is lost, GONE when the log does not go on.
+   * Ends the connection when the reader leaves.
+   */
+  readonly batches: AsyncIterable<readonly LogMessage[]>;
+  /** Ends the connection. Idempotent. */
+  close(): void;
+}
 
 export interface LogRequest {
   /** Of the log that the follower has; null for an empty follower. */
