@@ -3,9 +3,9 @@
  *
  *   POST /v1/cells/NAME/log { epoch, position } -> 200, portolan-epoch -> frames until either side ends
  *
- * Only clients with a certificate of the given authority reach it. Each follower has a reader of its own, and the next batch is read when
- * the last one is on its way: a slow follower holds up nobody, and costs one batch of memory. A follower that takes nothing for
- * `stallMs` is cut off.
+ * Only clients with a certificate of the given authority reach it. Each follower has a reader of its own. The next batch is read when the
+ * last one was taken. So a slow follower delays no other one, and costs one batch of memory. A follower that takes nothing for `stallMs`
+ * is cut off.
  */
 import { once } from 'node:events';
 import {

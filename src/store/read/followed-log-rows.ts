@@ -50,7 +50,7 @@ function rowsWithin(sizes: readonly (readonly unknown[])[], { maxBytes }: ReadBo
 /** An entry of the log whose place in the sequence is not known yet. */
 export type UnplacedEntry = Omit<FollowedChange, 'after'> | Omit<FollowedReset, 'after'>;
 
-/** Entries of all kinds after a sequence number, in their order. Check `readLogFloor` in the same lease. `isWhole`: there are no more. */
+/** Entries of all kinds after a sequence number, in their order. Check `readLogFloor` in the same lease. `isWhole`: the last ones are among them. */
 export async function readFollowedEntries(
   lease: Lease,
   after: number,
@@ -166,7 +166,7 @@ export async function readIdentifiedClusters(lease: Lease): Promise<readonly Ide
   }));
 }
 
-/** The objects of a rowset after a name, in the order of namespace and name. `isWhole`: there are no more. */
+/** The objects of a rowset after a name, in the order of namespace and name. `isWhole`: the last ones are among them. */
 export async function readFollowedObjects(
   lease: Lease,
   { rowset, upTo }: { readonly rowset: number; readonly upTo: RunningFill['upTo'] },

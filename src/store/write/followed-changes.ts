@@ -118,7 +118,7 @@ export class FollowedChanges {
     }
   }
 
-  /** A change of rows that nobody sees. Pages have the objects after the last name so far. */
+  /** A change of rows that are not published. Pages have the objects after the last name so far. */
   #applyToFill(fill: Fill, change: FollowedChange): void {
     const { rows, session } = this.#context;
     const { seq, type, objectId } = change;
