@@ -8,14 +8,14 @@ import { fixedRights } from '../../src/access/rights.ts';
 import { type Scopes, unrestricted } from '../../src/access/scope.ts';
 import { Dice } from '../fuzz/dice.ts';
 import { cellsFixture } from '../kit/cells-fixture.ts';
-import { type Answer, engineFixture, queryOf } from '../kit/engine-fixture.ts';
+import { engineFixture, queryOf } from '../kit/engine-fixture.ts';
 import { changeObject } from '../kit/random-change.ts';
 import { scopedDocument } from '../kit/scoped-documents.ts';
 import { describeScopes, randomObjects, randomScopes, syncWorld, worldResources } from '../kit/scoped-world.ts';
+import { shownAnswer } from '../kit/shown-answer.ts';
 
 const runs = Number(process.env['PORTOLAN_CELL_RUNS'] ?? '6');
 const documents = 40;
-const mostWarnings = 20;
 
 /** Where the clusters of the world are. */
 const layouts: readonly { readonly cells: number; readonly at: Readonly<Record<string, number>> }[] = [
@@ -55,8 +55,8 @@ describe.each(layouts)('$cells cells, clusters at $at', ({ cells, at }) => {
             queryOf(many.engine.source, query),
             queryOf(one.engine.source, query),
           ]);
-          expect(shown(mine), `seed ${seed}, step ${step}: ${query}\n${describeScopes(current)}`).toEqual(
-            shown(wanted),
+          expect(shownAnswer(mine), `seed ${seed}, step ${step}: ${query}\n${describeScopes(current)}`).toEqual(
+            shownAnswer(wanted),
           );
         }
       }),
@@ -64,15 +64,3 @@ describe.each(layouts)('$cells cells, clusters at $at', ({ cells, at }) => {
     );
   });
 });
-
-/** An answer without what differs between stores: revisions, times, cursors of changes, the order of warnings. */
-function shown({ data, errors, operation }: Answer): unknown {
-  const { revision: _one, revisions: _many, warnings = [], ...extensions } = operation.extensions();
-  // Cells answer in any order, and an answer has the first warnings only.
-  const texts = (warnings as readonly unknown[]).map((each) => JSON.stringify(each));
-  const told = texts.length === mostWarnings ? texts.length : texts.toSorted();
-  const text = JSON.stringify({ data, errors, extensions, told }, (key, value: unknown) =>
-    key === 'changesCursor' || key === 'lastSignAt' || key === 'lastEventAt' ? null : value,
-  );
-  return JSON.parse(text);
-}

@@ -176,7 +176,8 @@ export class FollowedMessages implements FollowedLog {
     const { progress } = this.#parts;
     const resource = this.#collection(name);
     if (resource === undefined) return;
-    if (resourceVersion !== null) progress.bookmark(resource, resourceVersion);
+    // During a fill, the published objects are those before it.
+    if (resourceVersion !== null && this.#fills.of(name) === undefined) progress.reached(resource, resourceVersion);
     progress.setStatus(resource, status);
   }
 

@@ -35,8 +35,13 @@ export class PendingProgress {
 
   /** Advances the version of a synced collection without rows. */
   bookmark(resource: StoredResource, resourceVersion: string): void {
+    this.reached(resource, laterResourceVersion(resource.lastResourceVersion, resourceVersion));
+  }
+
+  /** Sets the version of a synced collection without rows, also to an earlier one: the storage of its server went back in time. */
+  reached(resource: StoredResource, resourceVersion: string): void {
     if (!resource.synced) return;
-    resource.lastResourceVersion = laterResourceVersion(resource.lastResourceVersion, resourceVersion);
+    resource.lastResourceVersion = resourceVersion;
     this.#pending.add(resource.handle.id);
     this.saveWhenDue();
   }
