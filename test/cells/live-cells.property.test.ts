@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import type { Rights } from '../../src/access/rights.ts';
 import { allRows, isVisible, noRows, type Scope, type Scopes, scopeIn } from '../../src/access/scope.ts';
 import { must } from '../../src/base/must.ts';
 import type { DescribedResource } from '../../src/catalog/resources/catalog.ts';
@@ -15,6 +16,7 @@ import { Dice } from '../fuzz/dice.ts';
 import { type CellsFixture, cellsFixture } from '../kit/cells-fixture.ts';
 import { type Held, TableHistory } from '../kit/checked-subscriber.ts';
 import { describedCrd, type Events, made, queryOf, subscribeTo } from '../kit/engine-fixture.ts';
+import { transferring } from '../kit/followed-cells.ts';
 
 const runs = Number(process.env['PORTOLAN_CELL_RUNS'] ?? '3');
 const steps = 150;
@@ -28,11 +30,20 @@ const noise = 'noises.example.com';
 const clusters = ['east', 'west', 'north', 'south'];
 const names = [...'abcdef'];
 
-const layouts: readonly { readonly cells: number; readonly at: Readonly<Record<string, number>> }[] = [
-  { cells: 1, at: { east: 0, west: 0, north: 0, south: 0 } },
-  { cells: 3, at: { east: 0, west: 1, north: 2, south: 2 } },
-  { cells: 3, at: { east: 1, west: 1, north: 2, south: 0 } },
-  { cells: 8, at: { east: 5, west: 3, north: 0, south: 7 } },
+interface Layout {
+  readonly cells: number;
+  readonly at: Readonly<Record<string, number>>;
+  /** The cells follow the logs of others, which have the writes. */
+  readonly follows: boolean;
+}
+
+const layouts: readonly Layout[] = [
+  { cells: 1, at: { east: 0, west: 0, north: 0, south: 0 }, follows: false },
+  { cells: 3, at: { east: 0, west: 1, north: 2, south: 2 }, follows: false },
+  { cells: 3, at: { east: 1, west: 1, north: 2, south: 0 }, follows: false },
+  { cells: 8, at: { east: 5, west: 3, north: 0, south: 7 }, follows: false },
+  { cells: 1, at: { east: 0, west: 0, north: 0, south: 0 }, follows: true },
+  { cells: 3, at: { east: 0, west: 1, north: 2, south: 2 }, follows: true },
 ];
 
 const only: Scope = {
@@ -263,7 +274,11 @@ class CellsClient {
 /** The stores of the cells, what was in them, and the rights in them. */
 class World {
   readonly cells: number;
+  /** What the clients read. */
   readonly fixture: CellsFixture;
+  /** What is written. */
+  readonly #written: CellsFixture;
+  readonly #transfer: () => Promise<void>;
   readonly cellOf: (cluster: string) => number;
   readonly dice: Dice;
   readonly rights: Scopes[];
@@ -274,28 +289,28 @@ class World {
   #lives = 0;
   #shapes = 0;
 
-  constructor(cells: number, at: Readonly<Record<string, number>>, dice: Dice) {
+  constructor({ cells, at, follows }: Layout, dice: Dice) {
     this.cells = cells;
     this.dice = dice;
     this.cellOf = (cluster) => at[cluster] ?? 0;
     this.rights = Array.from({ length: cells }, () => must(scopesOfCallers[0], 'scopes'));
     // Few entries stay in some logs, so that places fall off their floors.
     const changeLog = { maxBytes: dice.chance(0.3) ? 6000 : 1e9, maxAgeMs: 3_600_000 };
-    this.fixture = cellsFixture(
-      cells,
-      this.cellOf,
-      (cell) => ({
-        now: () => must(this.rights[cell], 'rights'),
-        at: async () => must(this.rights[cell], 'rights'),
-        after: () => must(this.rights[cell], 'rights'),
-        statement: null,
-        isCurrent: () => true,
-        pending: () => null,
-        allows: async () => null,
-        whoCan: () => null,
-      }),
-      { writer: { changeLog } },
-    );
+    const rightsOf = (cell: number): Rights => ({
+      now: () => must(this.rights[cell], 'rights'),
+      at: async () => must(this.rights[cell], 'rights'),
+      after: () => must(this.rights[cell], 'rights'),
+      statement: null,
+      isCurrent: () => true,
+      pending: () => null,
+      allows: async () => null,
+      whoCan: () => null,
+    });
+    this.#written = cellsFixture(cells, this.cellOf, rightsOf, { writer: { changeLog } });
+    this.fixture = follows
+      ? cellsFixture(cells, this.cellOf, rightsOf, { writer: { changeLog, follows } })
+      : this.#written;
+    this.#transfer = follows ? transferring(this.#written, this.fixture) : async () => {};
     this.#histories = this.fixture.readers().map((reader) => new TableHistory({ reader }));
     for (const within of [null, ...filters.flatMap((each) => (each.within === null ? [] : [each.within]))]) {
       for (const keys of [[things], [gears], kinds]) {
@@ -308,13 +323,19 @@ class World {
   }
 
   async note(): Promise<void> {
+    await this.#transfer();
     await Promise.all(this.#histories.map((history) => history.note()));
+  }
+
+  /** Declares a kind that keeps a cluster in the schema. */
+  async declareNoise(cluster: string): Promise<void> {
+    await this.#written.declare(described(noise, cluster));
   }
 
   async declare(key: string, cluster: string): Promise<void> {
     if (this.declared.some(([a, b]) => a === key && b === cluster)) return;
     this.declared.push([key, cluster]);
-    await this.fixture.declare(described(key, cluster, this.#extra(key)));
+    await this.#written.declare(described(key, cluster, this.#extra(key)));
   }
 
   #extra(key: string): Readonly<Record<string, unknown>> {
@@ -325,7 +346,7 @@ class World {
   async reshape(): Promise<void> {
     this.#shapes += 1;
     const of = this.declared.filter(([key]) => key === things);
-    await this.fixture.declare(...of.map(([key, cluster]) => described(key, cluster, this.#extra(key))));
+    await this.#written.declare(...of.map(([key, cluster]) => described(key, cluster, this.#extra(key))));
   }
 
   async drop(key: string, cluster: string): Promise<void> {
@@ -333,7 +354,7 @@ class World {
     if (this.declared.filter(([of]) => of === key).length < 2) return;
     const at = this.declared.findIndex(([a, b]) => a === key && b === cluster);
     if (at < 0) return;
-    await this.fixture.writer(cluster).drop(this.fixture.handle(key, cluster));
+    await this.#written.writer(cluster).drop(this.#written.handle(key, cluster));
     this.declared.splice(at, 1);
     await this.fixture.engine.refreshCatalog();
   }
@@ -381,32 +402,33 @@ class World {
   }
 
   isSynced(key: string, cluster: string): boolean {
-    return this.fixture.writer(cluster).state(this.fixture.handle(key, cluster)).synced;
+    return this.#written.writer(cluster).state(this.#written.handle(key, cluster)).synced;
   }
 
   async list(key: string, cluster: string): Promise<void> {
     const listed = names.filter(() => this.dice.chance(0.6)).map((name) => this.object(name));
-    await this.fixture.sync(key, listed, cluster);
+    await this.#written.sync(key, listed, cluster);
   }
 
   async write(): Promise<void> {
     const { dice, fixture } = this;
+    const written = this.#written;
     const [key, cluster] = dice.pick(this.declared);
     const isSynced = this.isSynced(key, cluster);
     await dice.choose<Promise<void> | void>([
       [isSynced ? 3 : 15, () => this.list(key, cluster)],
       ...(isSynced
         ? ([
-            [15, () => fixture.apply(key, 'DELETED', this.object(dice.pick(names)), cluster)],
-            [35, () => fixture.apply(key, 'MODIFIED', this.object(dice.pick(names)), cluster)],
+            [15, () => written.apply(key, 'DELETED', this.object(dice.pick(names)), cluster)],
+            [35, () => written.apply(key, 'MODIFIED', this.object(dice.pick(names)), cluster)],
             [
               8,
               () => {
                 this.#lives += 1;
-                fixture.apply(key, 'ADDED', this.object(dice.pick(names), `life-${this.#lives}`), cluster);
+                written.apply(key, 'ADDED', this.object(dice.pick(names), `life-${this.#lives}`), cluster);
               },
             ],
-            [4, () => void this.fixture.writer(cluster).maintain()],
+            [4, () => void written.writer(cluster).maintain()],
           ] as const)
         : []),
       [
@@ -453,15 +475,15 @@ async function listed(world: World, { keys, filter }: Question): Promise<Place |
   return { cursor: changesCursor, held: new Map(held) };
 }
 
-describe.each(layouts)('$cells cells, clusters at $at', ({ cells, at }) => {
+describe.each(layouts)('$cells cells, clusters at $at, followers: $follows', (layout) => {
   test.each(Array.from({ length: runs }, (_, index) => index + 1))(
     'clients hold what matches at each cursor, seed %i [L1] [L2]',
     { timeout: 600_000 },
     async (seed) => {
-      const dice = new Dice(seed, cells, at['east'] ?? 0);
-      const world = new World(cells, at, dice);
+      const dice = new Dice(seed, layout.cells, layout.at['east'] ?? 0);
+      const world = new World(layout, dice);
       for (const cluster of ['east', 'west', 'north']) {
-        await world.fixture.declare(described(noise, cluster));
+        await world.declareNoise(cluster);
         for (const key of kinds) if (dice.chance(0.8) || cluster === 'east') await world.declare(key, cluster);
       }
       for (const [key, cluster] of world.declared) if (dice.chance(0.6)) await world.list(key, cluster);

@@ -6,13 +6,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fixedRights } from '../../src/access/rights.ts';
 import { type Scopes, unrestricted } from '../../src/access/scope.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { must } from '../../src/base/must.ts';
-import { decodeBatch, encodeBatch } from '../../src/log/batch/batch-codec.ts';
-import { LogReader } from '../../src/log/read/log-reader.ts';
 import { Dice } from '../fuzz/dice.ts';
-import { type CellsFixture, cellsFixture } from '../kit/cells-fixture.ts';
+import { cellsFixture } from '../kit/cells-fixture.ts';
 import { engineFixture, queryOf } from '../kit/engine-fixture.ts';
+import { transferring } from '../kit/followed-cells.ts';
 import { changeObject } from '../kit/random-change.ts';
 import { randomRuns } from '../kit/random-runs.ts';
 import { scopedDocument } from '../kit/scoped-documents.ts';
@@ -20,30 +17,6 @@ import { describeScopes, randomObjects, randomScopes, syncWorld, worldResources 
 import { shownAnswer } from '../kit/shown-answer.ts';
 
 const documents = 40;
-
-/** Moves what is new from the feeders to the followers. */
-function transferring(feeders: CellsFixture, followers: CellsFixture): () => Promise<void> {
-  let now = 0;
-  const logs = feeders.writers().map((feeder, cell) => {
-    const follower = must(followers.writers()[cell], 'a follower');
-    const reader = must(feeders.readers()[cell], 'a reader');
-    const clock = { ...systemClock, monotonic: () => (now += 1000) };
-    const reserve = async () => feeder.reserveSequence();
-    const bounds = { limit: 50, maxBytes: 100_000 };
-    return { log: new LogReader({ reader, clock, reserve, bounds }, follower.followed.position()), follower };
-  });
-  return async () => {
-    for (const { log, follower } of logs) {
-      for (let quiet = 0; quiet < 3; ) {
-        const messages = await decodeBatch(await encodeBatch(await log.next()));
-        follower.followed.take(messages);
-        quiet = messages.every(({ type }) => type === 'STATUS' || type === 'CLUSTER') ? quiet + 1 : 0;
-      }
-      while (follower.maintain());
-    }
-    await followers.engine.refreshCatalog();
-  };
-}
 
 describe.each([
   { cells: 1, at: { east: 0, west: 0 } },
