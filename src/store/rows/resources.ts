@@ -2,7 +2,7 @@
  * The kinds and collections of a store: a copy of their rows in the writer's memory.
  *
  * Invariant: after each transaction the copy equals the rows, except bookmarks and statuses that are not saved yet. Most code changes
- * the copy after the commit. Code that changes it inside a transaction restores it on failure, by `reload` or WriteSession.ifUndone.
+ * the copy after the commit. Code that changes it inside a transaction restores it on failure, by `change` or WriteSession.ifUndone.
  */
 
 import type { Clock } from '../../base/clock.ts';
@@ -113,10 +113,15 @@ export class Resources {
     namespace: string,
     redactStored: (resource: StoredResource) => void,
   ): StoredResource {
+    return this.change(() => this.#declare(described, namespace, redactStored));
+  }
+
+  /** Runs work in a transaction. It may change the copy inside: after a failure the copy is read from the rows again. */
+  change<T>(work: () => T): T {
     try {
-      return this.#session.run(() => this.#declare(described, namespace, redactStored));
+      return this.#session.run(work);
     } catch (error) {
-      this.reload();
+      this.#reload();
       throw error;
     }
   }
@@ -131,14 +136,9 @@ export class Resources {
     const begun = this.#promotions.begin(kind, this.objectsOf(kind), use, now);
     const { work } = begun;
     if (work === null) return begun.outcome;
-    try {
-      this.#session.run(() => {
-        if (work()) this.#session.counters.layoutVersion += 1;
-      });
-    } catch (error) {
-      this.reload();
-      throw error;
-    }
+    this.change(() => {
+      if (work()) this.#session.counters.layoutVersion += 1;
+    });
     return begun.outcome;
   }
 
@@ -156,7 +156,7 @@ export class Resources {
   }
 
   /** Reads everything again from the rows. Keeps bookmarks and statuses that are not saved yet. */
-  reload(): void {
+  #reload(): void {
     const before = new Map(this.#resources);
     this.#kinds.clear();
     this.#resources.clear();

@@ -34,7 +34,7 @@ export class Declarations {
     const stored = database.statement('SELECT uid FROM cluster WHERE name = ?').get(name);
     const known = stored?.[0] ?? null;
     if (stored !== undefined && (uid === null || uid === known)) return;
-    this.#change(() => {
+    this.#context.resources.change(() => {
       database
         .statement(
           `INSERT INTO cluster (name, uid) VALUES (?, ?)
@@ -57,7 +57,7 @@ export class Declarations {
     );
     const added = [...servers].filter(([name, server]) => known.get(name) !== server);
     if (adopted.length + gone.length + added.length === 0) return;
-    this.#change(() => {
+    this.#context.resources.change(() => {
       for (const [name] of adopted) database.statement('UPDATE cluster SET server = NULL WHERE name = ?').run(name);
       for (const [name] of gone) {
         this.#removeAll(name);
@@ -111,7 +111,7 @@ export class Declarations {
 
   /** Removes a collection; housekeeping removes its rows. */
   remove(handle: ResourceHandle): void {
-    this.#change(() => this.#remove(this.#context.resources.of(handle)));
+    this.#context.resources.change(() => this.#remove(this.#context.resources.of(handle)));
   }
 
   /** Writes what another store knows of a cluster. */
@@ -126,7 +126,7 @@ export class Declarations {
 
   /** Removes a cluster with its collections. */
   removeCluster(name: string): void {
-    this.#change(() => {
+    this.#context.resources.change(() => {
       this.#removeAll(name);
       this.#context.session.database.statement('DELETE FROM cluster WHERE name = ?').run(name);
     });
@@ -137,19 +137,9 @@ export class Declarations {
     const { closed, resources } = this.#context;
     const resource = resources.of(handle);
     const { rowset } = resource;
-    this.#change(() => this.#remove(resource));
+    this.#context.resources.change(() => this.#remove(resource));
     if (rowset === null) return;
     while (!closed() && this.#housekeeping.purge(rowset)) await new Promise<void>((resolve) => setImmediate(resolve));
-  }
-
-  #change(work: () => void): void {
-    const { resources, session } = this.#context;
-    try {
-      session.run(work);
-    } catch (error) {
-      resources.reload();
-      throw error;
-    }
   }
 
   /** Inside a transaction. */

@@ -100,24 +100,19 @@ export class FollowedMessages implements FollowedLog {
     if (!this.#isNext(reset, reset)) return;
     const { resources, session } = this.#context;
     const resource = this.#collection(reset);
-    try {
-      session.run(() => {
-        if (reset.reason === 'published') {
-          if (resource === undefined) throw doesNotFit(reset, 'the store does not know its collection');
-          this.#fills.begin(reset, resource);
-          session.nextSequence(resource.kind.id, reset.seq);
-          return;
-        }
-        if (reset.reason === 'unpublished') {
-          this.#fills.drop(reset);
-          if (resource?.synced) resources.unpublish(resource);
-        }
-        this.#logReset(reset, reset, reset.reason);
-      });
-    } catch (error) {
-      resources.reload();
-      throw error;
-    }
+    resources.change(() => {
+      if (reset.reason === 'published') {
+        if (resource === undefined) throw doesNotFit(reset, 'the store does not know its collection');
+        this.#fills.begin(reset, resource);
+        session.nextSequence(resource.kind.id, reset.seq);
+        return;
+      }
+      if (reset.reason === 'unpublished') {
+        this.#fills.drop(reset);
+        if (resource?.synced) resources.unpublish(resource);
+      }
+      this.#logReset(reset, reset, reset.reason);
+    });
   }
 
   #page(page: FollowedPage): void {

@@ -133,12 +133,7 @@ export class Housekeeping {
     const kind = this.#context.resources.kinds().find(({ promoted }) => promoted.slots.some((slot) => !slot.ready));
     if (kind === undefined) return false;
     this.#budget.renew();
-    try {
-      this.#context.session.run(() => this.#backfillSome(kind));
-    } catch (error) {
-      this.#context.resources.reload();
-      throw error;
-    }
+    this.#context.resources.change(() => this.#backfillSome(kind));
     return true;
   }
 
@@ -204,17 +199,12 @@ export class Housekeeping {
 
   /** Computes the health of objects again whose kind has other rules now. Their collections are reset when all of them have it. */
   #fillHealth(): boolean {
-    const { filling, resources, session } = this.#context;
+    const { filling, resources } = this.#context;
     if (filling.size > 0) return false;
     const kind = resources.kinds().find(({ health }) => health.from !== null);
     if (kind === undefined) return false;
     this.#budget.renew();
-    try {
-      session.run(() => this.#fillSomeHealth(kind, kind.health.from ?? 0));
-    } catch (error) {
-      resources.reload();
-      throw error;
-    }
+    resources.change(() => this.#fillSomeHealth(kind, kind.health.from ?? 0));
     return true;
   }
 
