@@ -38,6 +38,8 @@ export class Resources {
   readonly #relations: RelationRows;
   readonly #kinds = new Map<string, StoredKind>();
   readonly #resources = new Map<number, StoredResource>();
+  /** The same by their names (`nameOf`). */
+  readonly #named = new Map<string, StoredResource>();
 
   constructor(
     session: WriteSession,
@@ -61,6 +63,16 @@ export class Resources {
 
   withId(id: number): StoredResource | undefined {
     return this.#resources.get(id);
+  }
+
+  /** The collection of a resource in a namespace; the empty string for all namespaces. */
+  named(name: Omit<ResourceHandle, 'id'>): StoredResource | undefined {
+    return this.#named.get(nameOf(name));
+  }
+
+  /** The kind of a resourceKey. A kind stays when its collections are gone. */
+  kind(key: string): StoredKind | undefined {
+    return this.#kinds.get(key);
   }
 
   /** The resource of a handle. Throws NOT_FOUND when it was dropped. */
@@ -148,6 +160,7 @@ export class Resources {
     const { id, cluster } = resource.handle;
     database.statement('DELETE FROM resource WHERE id = ?').run(id);
     this.#resources.delete(id);
+    this.#named.delete(nameOf(resource.handle));
     if (this.#collectionsOf(resource.kind, cluster).length > 0) return;
     database.statement('DELETE FROM description WHERE cluster = ? AND kind = ?').run(cluster, resource.kind.id);
     counters.catalogVersion += 1;
@@ -160,6 +173,7 @@ export class Resources {
     const before = new Map(this.#resources);
     this.#kinds.clear();
     this.#resources.clear();
+    this.#named.clear();
     this.#load();
     for (const [id, resource] of this.#resources) {
       const known = before.get(id);
@@ -255,7 +269,7 @@ export class Resources {
       status: idleStatus,
       described,
     };
-    this.#resources.set(id, resource);
+    this.#keep(resource);
     return resource;
   }
 
@@ -350,6 +364,15 @@ export class Resources {
     const { database } = this.#session;
     const kinds = readKinds(database);
     for (const kind of kinds) this.#kinds.set(kind.key, kind);
-    for (const resource of readCollections(database, kinds)) this.#resources.set(resource.handle.id, resource);
+    for (const resource of readCollections(database, kinds)) this.#keep(resource);
   }
+
+  #keep(resource: StoredResource): void {
+    this.#resources.set(resource.handle.id, resource);
+    this.#named.set(nameOf(resource.handle), resource);
+  }
+}
+
+function nameOf({ cluster, key, namespace }: Omit<ResourceHandle, 'id'>): string {
+  return JSON.stringify([cluster, key, namespace]);
 }

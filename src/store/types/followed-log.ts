@@ -49,6 +49,11 @@ export interface CollectionName {
   readonly collection: string;
 }
 
+/** A text for each name. */
+export function collectionText({ cluster, key, collection }: CollectionName): string {
+  return JSON.stringify([cluster, key, collection]);
+}
+
 /** The objects of a collection were replaced, or are gone. */
 export interface FollowedReset extends Placed, CollectionName {
   readonly type: 'RESET';

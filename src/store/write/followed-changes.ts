@@ -1,8 +1,10 @@
 /**
  * Applies the objects of a followed log: changes, and the pages of a fill.
  *
- *   changes -> one or more transactions of: entries with the log's own sequence numbers, rows with its object ids, version and count of
- *   each collection, removal of old entries
+ *   changes -> one or more transactions
+ *
+ * A transaction writes the entries with the sequence numbers of the log, and the rows with its object ids. It writes the version and the
+ * count of each collection. It removes old entries.
  *
  * The rules of reflectors do not apply: the log is the truth, and it has each change once. So a change that does not fit is a missing or a
  * foreign entry. Its transaction is undone. The changes before that transaction stay.
@@ -17,30 +19,22 @@ import type { RowTarget, StorableObject } from '../rows/row-writer.ts';
 import { recipeOf, type StoredResource } from '../rows/stored-resource.ts';
 import { WriteBudget } from '../rows/write-budget.ts';
 import type { WriteContext } from '../rows/write-context.ts';
-import type { FollowedChange, FollowedObject, LogMessage, StoredBody } from '../types/followed-log.ts';
+import type { FollowedChange, FollowedObject, LogMessage } from '../types/followed-log.ts';
 import { removeOldEntries } from './event-batches.ts';
 import type { Fill, FollowedFills } from './followed-fills.ts';
 
-/** The changes of one collection in a transaction. */
-interface Progress {
+/** The rows of one collection in a transaction: those that are published, or those of a fill. */
+interface Writing {
+  readonly fill: Fill | null;
   readonly target: RowTarget;
   readonly preparer: Preparer;
   readonly tally: Tally;
   reached: string | null;
 }
 
-/** The collection of an object. */
-interface Place {
-  readonly cluster: string;
-  readonly key: string;
-  readonly namespace: string;
-}
-
 export class FollowedChanges {
   readonly #context: WriteContext;
   readonly #fills: FollowedFills;
-  /** Collections by cluster, key and namespace. Ones that are gone are found out by their id. */
-  readonly #collections = new Map<string, StoredResource>();
   readonly #preparers = new WeakMap<StoredResource, Preparer>();
 
   constructor(context: WriteContext, fills: FollowedFills) {
@@ -51,108 +45,99 @@ export class FollowedChanges {
   /** Commits one transaction of the changes at the index `next` and after it. Returns the index of the first message after them. */
   commitSome(messages: readonly LogMessage[], next: number): number {
     const { bounds, clock, session } = this.#context;
-    const progress = new Map<StoredResource, Progress>();
+    const written = new Map<StoredResource, Writing>();
     const index = session.run(() => {
       const budget = new WriteBudget(clock, bounds);
       let index = next;
       while (index < messages.length) {
         const change = must(messages[index], 'a message');
         if (!isChange(change)) break;
-        if (change.seq > session.counters.revision) this.#applyOne(change, progress);
+        if (change.seq > session.counters.revision) this.#applyOne(change, written);
         index += 1;
         if (budget.spend(change.body?.length ?? 0)) break;
       }
       removeOldEntries(this.#context, index - next);
-      for (const [resource, { tally, reached }] of progress) {
+      for (const [resource, { fill, tally, reached }] of written) {
+        if (fill !== null) continue;
         session.database
           .statement('UPDATE resource SET last_rv = ?, objects = ? WHERE id = ?')
           .run(reached, resource.objects + tally.added - tally.deleted, resource.handle.id);
       }
       return index;
     });
-    for (const [resource, { tally, reached }] of progress) {
+    for (const [resource, { tally, reached }] of written) {
       resource.objects += tally.added - tally.deleted;
       resource.lastResourceVersion = reached;
     }
     return index;
   }
 
-  /** Writes the objects of a page into the rowsets of their fill. Inside a transaction. */
-  fill(fill: Fill, objects: readonly FollowedObject[]): void {
+  /** Writes the objects of a page into the rowset of their fill. Inside a transaction. */
+  fill(resource: StoredResource, objects: readonly FollowedObject[]): void {
     const { rows, session } = this.#context;
+    const { target, preparer } = this.#write(resource);
     for (const object of objects) {
       const { objectId, seq } = object;
-      const { target, preparer } = this.#filled(fill);
       session.useObjectId(objectId);
-      rows.insert(target, { id: objectId, received: read(preparer, object) }, seq);
+      rows.insert(target, { id: objectId, received: preparer.readStored(object.body, object) }, seq);
     }
   }
 
-  #applyOne(change: FollowedChange, progress: Map<StoredResource, Progress>): void {
+  #applyOne(change: FollowedChange, written: Map<StoredResource, Writing>): void {
     const { session } = this.#context;
     if (change.after !== session.counters.revision)
       throw doesNotFit(change, `the store is at revision ${session.counters.revision}`);
     const resource = this.#collectionOf(change);
-    const { cluster, key, namespace: collection } = resource.handle;
-    const fill = this.#fills.of({ cluster, key, collection });
-    if (fill !== undefined) this.#applyToFill(fill, change);
-    else if (resource.rowset === null) throw doesNotFit(change, 'the store has no objects of its collection');
-    else this.#applyToRows(change, this.#progressOf(resource, progress));
+    const known = written.get(resource);
+    const writing = known ?? this.#write(resource);
+    if (known === undefined) written.set(resource, writing);
+    session.useObjectId(change.objectId);
+    if (writing.fill === null) this.#applyToRows(change, writing);
+    else this.#applyToFill(change, writing, writing.fill);
   }
 
-  #applyToRows(change: FollowedChange, of: Progress): void {
-    const { applier, rows, session } = this.#context;
+  #applyToRows(change: FollowedChange, writing: Writing): void {
+    const { applier, rows } = this.#context;
     const { seq, type, objectId, namespace, name, resourceVersion, managers, at } = change;
-    of.reached = laterResourceVersion(of.reached, resourceVersion);
-    const stored = rows.findById(of.target.rowset, objectId);
+    const { target, preparer, tally } = writing;
+    writing.reached = laterResourceVersion(writing.reached, resourceVersion);
+    const stored = rows.findById(target.rowset, objectId);
     checkStored(change, stored !== null);
-    const place = { seq, at };
-    if (stored === null) {
-      session.useObjectId(objectId);
-      const row = { id: objectId, received: readChanged(of.preparer, change) };
-      applier.insert(of.target, row, { managers, place }, of.tally);
-    } else if (type === 'DELETED') {
-      applier.delete(of.target, stored, { namespace, name, resourceVersion, place }, of.tally);
-    } else {
-      applier.update(of.target, stored, readChanged(of.preparer, change), { managers, place }, of.tally);
-    }
+    const by = { managers, place: { seq, at } };
+    if (stored === null) applier.insert(target, { id: objectId, received: read(preparer, change) }, by, tally);
+    else if (type === 'DELETED')
+      applier.delete(target, stored, { namespace, name, resourceVersion, place: by.place }, tally);
+    else applier.update(target, stored, read(preparer, change), by, tally);
   }
 
   /** A change of rows that are not published. Pages have the objects after the last name so far. */
-  #applyToFill(fill: Fill, change: FollowedChange): void {
+  #applyToFill(change: FollowedChange, { target, preparer }: Writing, fill: Fill): void {
     const { rows, session } = this.#context;
     const { seq, type, objectId } = change;
-    const { target, preparer } = this.#filled(fill);
     session.nextSequence(target.kindId, seq);
-    session.useObjectId(objectId);
     if (!this.#fills.covers(fill, change)) return;
     const stored = rows.findById(target.rowset, objectId);
     checkStored(change, stored !== null);
-    if (stored === null) rows.insert(target, { id: objectId, received: readChanged(preparer, change) }, seq);
+    if (stored === null) rows.insert(target, { id: objectId, received: read(preparer, change) }, seq);
     else if (type === 'DELETED') rows.remove(target, stored);
-    else rows.update(target, stored, readChanged(preparer, change), seq);
+    else rows.update(target, stored, read(preparer, change), seq);
   }
 
-  #filled({ cluster, key, collection, rowset }: Fill): Pick<Progress, 'target' | 'preparer'> {
+  /** Where the objects of a collection are written: into its fill, if there is one. Inside a transaction. */
+  #write(resource: StoredResource): Writing {
     const { resources } = this.#context;
-    const resource = this.#collectionOf({ cluster, key, namespace: collection });
+    const { cluster, key, namespace: collection } = resource.handle;
+    const fill = this.#fills.of({ cluster, key, collection }) ?? null;
+    const rowset = fill?.rowset ?? resource.rowset;
+    if (rowset === null) throw noCollection(resource.handle);
     resources.prepareRows(resource);
-    return { target: resources.target(resource, rowset), preparer: this.#preparerOf(resource) };
-  }
-
-  #progressOf(resource: StoredResource, progress: Map<StoredResource, Progress>): Progress {
-    const known = progress.get(resource);
-    if (known !== undefined) return known;
-    const { resources } = this.#context;
-    resources.prepareRows(resource);
-    const of = {
-      target: resources.target(resource, must(resource.rowset, 'the rowset of a synced resource')),
+    return {
+      fill,
+      target: resources.target(resource, rowset),
       preparer: this.#preparerOf(resource),
       tally: newTally(),
       reached: resource.lastResourceVersion,
     };
-    progress.set(resource, of);
-    return of;
   }
 
   #preparerOf(resource: StoredResource): Preparer {
@@ -165,21 +150,10 @@ export class FollowedChanges {
   }
 
   /** The collection of an object: of all namespaces, or of its own. */
-  #collectionOf({ cluster, key, namespace }: Place): StoredResource {
+  #collectionOf({ cluster, key, namespace }: FollowedChange): StoredResource {
     const { resources } = this.#context;
-    const place = JSON.stringify([cluster, key, namespace]);
-    const known = this.#collections.get(place);
-    if (known !== undefined && resources.withId(known.handle.id) === known) return known;
-    const found = resources
-      .all()
-      .find(
-        ({ handle }) =>
-          handle.cluster === cluster &&
-          handle.key === key &&
-          (handle.namespace === '' || handle.namespace === namespace),
-      );
-    if (found === undefined) throw noCollection({ key, cluster });
-    this.#collections.set(place, found);
+    const found = resources.named({ cluster, key, namespace: '' }) ?? resources.named({ cluster, key, namespace });
+    if (found === undefined) throw noCollection({ cluster, key });
     return found;
   }
 }
@@ -188,15 +162,8 @@ export function isChange(message: LogMessage): message is FollowedChange {
   return message.type === 'ADDED' || message.type === 'MODIFIED' || message.type === 'DELETED';
 }
 
-function readChanged(preparer: Preparer, { body, uid, resourceVersion }: FollowedChange): StorableObject {
-  return read(preparer, { body: must(body, 'the body of an entry'), uid, resourceVersion });
-}
-
-function read(
-  preparer: Preparer,
-  { body, uid, resourceVersion }: { readonly body: StoredBody; readonly uid: string; readonly resourceVersion: string },
-): StorableObject {
-  return preparer.readStored(body, { uid, resourceVersion });
+function read(preparer: Preparer, change: FollowedChange): StorableObject {
+  return preparer.readStored(must(change.body, 'the body of an entry'), change);
 }
 
 function checkStored(change: FollowedChange, isStored: boolean): void {
@@ -204,7 +171,7 @@ function checkStored(change: FollowedChange, isStored: boolean): void {
     throw doesNotFit(change, `object ${change.objectId} is ${isStored ? '' : 'not '}stored`);
 }
 
-export function noCollection({ key, cluster }: Pick<Place, 'key' | 'cluster'>): PortolanError {
+export function noCollection({ cluster, key }: { readonly cluster: string; readonly key: string }): PortolanError {
   return new PortolanError('CONFLICT', `The store has no collection of ${key} of ${cluster}. Fill the store again.`);
 }
 

@@ -3,23 +3,23 @@
  *
  *   begin: a rowset -> pages and changes up to their last name -> publish | drop: the rowset is stale
  *
- * The row `fills` of `meta` has them, and is written in the transactions of pages. So a follower that starts again goes on where it was.
+ * Each has a row in `meta`, which is written in the transactions of pages. So a follower that starts again goes on where it was.
  */
-
 import type { HealthStatus } from '../../catalog/health/health-status.ts';
 import { compareText } from '../../catalog/values/values.ts';
 import { newRowset, publishRows } from '../replace/rowset.ts';
 import { RowsetCounts } from '../rows/object-counts.ts';
 import type { StoredResource } from '../rows/stored-resource.ts';
 import type { WriteContext } from '../rows/write-context.ts';
-import type { CollectionName, RunningFill } from '../types/followed-log.ts';
+import { type CollectionName, collectionText, type RunningFill } from '../types/followed-log.ts';
 
 /** A collection whose rows are filled. */
 export interface Fill extends RunningFill {
   readonly rowset: number;
 }
 
-const textOf = ({ cluster, key, collection }: CollectionName): string => JSON.stringify([cluster, key, collection]);
+/** The key of the row of a fill. */
+const keyOf = (name: CollectionName): string => `fill ${collectionText(name)}`;
 
 export class FollowedFills {
   readonly #context: WriteContext;
@@ -27,8 +27,8 @@ export class FollowedFills {
 
   constructor(context: WriteContext) {
     this.#context = context;
-    const row = context.session.database.statement(`SELECT value FROM meta WHERE key = 'fills'`).get();
-    for (const fill of JSON.parse(String(row?.[0] ?? '[]')) as readonly Fill[]) this.#keep(fill);
+    const rows = context.session.database.statement(`SELECT value FROM meta WHERE key GLOB 'fill *'`).all();
+    for (const [fill] of rows) this.#keep(JSON.parse(String(fill)) as Fill);
   }
 
   running(): readonly RunningFill[] {
@@ -36,7 +36,7 @@ export class FollowedFills {
   }
 
   of(name: CollectionName): Fill | undefined {
-    return this.#fills.get(textOf(name));
+    return this.#fills.get(keyOf(name));
   }
 
   /** True if the pages so far have the object with this name, or would have it. */
@@ -85,20 +85,20 @@ export class FollowedFills {
     const before = this.of(name);
     this.#set(name, fill);
     session.ifUndone(() => this.#set(name, before));
-    session.database
-      .statement(`INSERT OR REPLACE INTO meta VALUES ('fills', ?)`)
-      .run(JSON.stringify([...this.#fills.values()]));
+    const { database } = session;
+    if (fill === undefined) database.statement('DELETE FROM meta WHERE key = ?').run(keyOf(name));
+    else database.statement('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(keyOf(name), JSON.stringify(fill));
   }
 
   #set(name: CollectionName, fill: Fill | undefined): void {
     const before = this.of(name);
     if (before !== undefined) this.#context.filling.delete(before.rowset);
-    if (fill === undefined) this.#fills.delete(textOf(name));
+    if (fill === undefined) this.#fills.delete(keyOf(name));
     else this.#keep(fill);
   }
 
   #keep(fill: Fill): void {
-    this.#fills.set(textOf(fill), fill);
+    this.#fills.set(keyOf(fill), fill);
     this.#context.filling.add(fill.rowset);
   }
 }

@@ -129,7 +129,8 @@ export class FollowedMessages implements FollowedLog {
 
   /** Inside a transaction. Returns a function to call after the commit. */
   #fillPage(fill: Fill, { objects, last, ...page }: FollowedPage): () => void {
-    this.#changes.fill(fill, objects);
+    const resource = must(this.#collection(page), 'the collection of a fill');
+    this.#changes.fill(resource, objects);
     const final = objects.at(-1);
     const reached = final === undefined ? fill : { ...fill, upTo: { namespace: final.namespace, name: final.name } };
     if (last === null) {
@@ -138,7 +139,6 @@ export class FollowedMessages implements FollowedLog {
     }
     if (!this.#isNext(last, { ...page, type: 'RESET' }))
       throw doesNotFit({ ...page, ...last, type: 'RESET' }, 'it is no new one');
-    const resource = must(this.#collection(page), 'the collection of a fill');
     const published = this.#fills.publish(fill, resource, last.resourceVersion);
     this.#logReset(page, last);
     return published;
@@ -194,14 +194,12 @@ export class FollowedMessages implements FollowedLog {
     reason: ResetReason = 'published',
   ): void {
     const { log, resources, session } = this.#context;
-    const kind = resources.kinds().find((each) => each.key === key);
+    const kind = resources.kind(key);
     if (kind === undefined) session.nextSequence(0, seq);
     else log.reset(kind.id, { cluster, collection, reason, resourceVersion }, { seq, at });
   }
 
   #collection({ cluster, key, collection }: CollectionName): StoredResource | undefined {
-    return this.#context.resources
-      .all()
-      .find(({ handle }) => handle.cluster === cluster && handle.key === key && handle.namespace === collection);
+    return this.#context.resources.named({ cluster, key, namespace: collection });
   }
 }
