@@ -1,8 +1,8 @@
 /**
  * Reads the store of a feeder as the messages of its log (src/store/types/followed-log.ts), from the position of a follower on.
  *
- *   one lease:  new resources -> entries of the change log -> [if these were all: a page of a running fill -> resources that are gone or changed
- *               -> clusters and statuses]
+ *   one lease:  new resources -> entries of the change log -> [after the last entry] a page of a running fill
+ *               -> [then, if they may have changed] resources that are gone or changed -> clusters and statuses
  *
  * A page is of the same snapshot as the entries before it, so it has the objects exactly as they are after these. Entries that no follower
  * needs are left out: those of collections that are gone, and those before a RESET of their collection. Bodies before a RESET may have
@@ -13,7 +13,12 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { PortolanError } from '../../base/errors.ts';
-import { readCatalogVersion, readDescriptionRows, readDescriptionTexts } from '../../store/read/catalog-rows.ts';
+import {
+  type DescriptionRow,
+  readCatalogVersion,
+  readDescriptionRows,
+  readDescriptionTexts,
+} from '../../store/read/catalog-rows.ts';
 import { readLogFloor } from '../../store/read/changes.ts';
 import {
   type FollowedCollection,
@@ -27,12 +32,13 @@ import {
   statusIn,
   type UnplacedEntry,
 } from '../../store/read/followed-log-rows.ts';
-import type {
-  CollectionName,
-  FollowedPage,
-  FollowerPosition,
-  LogMessage,
-  RunningFill,
+import {
+  type CollectionName,
+  collectionText,
+  type FollowedPage,
+  type FollowerPosition,
+  type LogMessage,
+  type RunningFill,
 } from '../../store/types/followed-log.ts';
 import type { Lease, Reader } from '../../store/types/lease.ts';
 
@@ -68,7 +74,6 @@ interface KnownResource {
   readonly namespaces: readonly string[];
 }
 
-const textOf = ({ cluster, key, collection }: CollectionName): string => JSON.stringify([cluster, key, collection]);
 const resourceOf = ({ cluster, key }: Omit<CollectionName, 'collection'>): string => JSON.stringify([cluster, key]);
 
 /** The catalog and the progress of a snapshot. */
@@ -98,7 +103,7 @@ export class LogReader {
     this.#options = options;
     this.#after = position.revision;
     this.#readTo = position.revision;
-    for (const fill of position.filling) this.#fills.set(textOf(fill), { ...fill, end: null });
+    for (const fill of position.filling) this.#fills.set(collectionText(fill), { ...fill, end: null });
     for (const [resource, some] of Map.groupBy(position.collections, resourceOf)) {
       this.#resources.set(resource, { digest: '', namespaces: some.map(({ collection }) => collection) });
     }
@@ -106,7 +111,7 @@ export class LogReader {
     this.#isEmpty = position.revision === 0;
   }
 
-  /** The next messages; none if nothing is new. Throws GONE if the log of the store does not reach back so far. */
+  /** The next messages; none if nothing is new. Throws GONE if the log of the store does not go on at the position. */
   async next(): Promise<readonly LogMessage[]> {
     const { reader, reserve } = this.#options;
     const messages = await reader.lease((lease) => this.#read(lease));
@@ -119,24 +124,24 @@ export class LogReader {
   async #read(lease: Lease): Promise<readonly LogMessage[]> {
     if (this.#isEmpty) return this.#begin(lease);
     const { clock, bounds = defaultBounds } = this.#options;
-    const floor = await readLogFloor(lease);
-    if (floor > this.#readTo) {
-      throw new PortolanError('GONE', `The change log begins after ${floor}, and the follower is at ${this.#readTo}.`);
-    }
+    await this.#checkPlace(lease);
     const { entries, isWhole } = await readFollowedEntries(lease, this.#readTo, bounds);
     const catalogVersion = await readCatalogVersion(lease);
-    const due = clock.monotonic() - this.#lookedAt >= statusMs;
-    const looks = due || catalogVersion !== this.#catalogVersion || entries.some(({ type }) => type === 'RESET');
+    const due = isWhole && clock.monotonic() - this.#lookedAt >= statusMs;
+    const changed = isWhole && catalogVersion !== this.#catalogVersion;
+    const looks = due || changed || entries.some(({ type }) => type === 'RESET');
     const snapshot = looks ? await readSnapshot(lease) : null;
+    // Their texts are hashed, which takes long for many resources.
+    const rows = snapshot !== null && (changed || this.#lacksOrKeeps(snapshot)) ? await readDescriptionRows(lease) : [];
     const messages: LogMessage[] = [];
-    if (snapshot !== null) messages.push(...(await this.#resourcesOf(lease, snapshot, 'new')));
+    if (snapshot !== null) messages.push(...(await this.#resourcesOf(lease, snapshot, rows, 'new')));
     const resets = entries.length === 0 ? [] : await readLastResets(lease, this.#readTo);
-    this.#resets = new Map(resets.map((reset) => [textOf(reset), reset.seq]));
+    this.#resets = new Map(resets.map((reset) => [collectionText(reset), reset.seq]));
     const ending = await this.#ending(lease);
     messages.push(...this.#placed(entries, ending, isWhole ? lease.revision : null));
     if (isWhole) messages.push(...(await this.#page(lease, bounds)));
     if (!isWhole || snapshot === null) return messages;
-    messages.push(...(await this.#resourcesOf(lease, snapshot, 'all')));
+    messages.push(...(await this.#resourcesOf(lease, snapshot, rows, 'all')));
     this.#catalogVersion = catalogVersion;
     if (due) {
       messages.push(...this.#statusesOf(snapshot), ...this.#clustersOf(await readIdentifiedClusters(lease)));
@@ -145,13 +150,34 @@ export class LogReader {
     return messages;
   }
 
+  /** Throws GONE if the log of the store has lost entries that the follower lacks, or entries that it has. */
+  async #checkPlace(lease: Lease): Promise<void> {
+    const floor = await readLogFloor(lease);
+    if (floor > this.#readTo)
+      throw new PortolanError('GONE', `The change log begins after ${floor}, and the follower is at ${this.#readTo}.`);
+    if (lease.revision < this.#readTo)
+      throw new PortolanError(
+        'GONE',
+        `The change log ends at ${lease.revision}, and the follower is at ${this.#readTo}.`,
+      );
+  }
+
+  /** Has the follower other collections than the snapshot? */
+  #lacksOrKeeps({ collections }: Snapshot): boolean {
+    const known = [...this.#resources.values()].reduce((sum, { namespaces }) => sum + namespaces.length, 0);
+    if (known !== collections.size) return true;
+    return [...collections.values()].some(
+      (each) => this.#resources.get(resourceOf(each))?.namespaces.includes(each.collection) !== true,
+    );
+  }
+
   /** The first messages for an empty follower: the resources, and the collections whose pages follow. */
   async #begin(lease: Lease): Promise<readonly LogMessage[]> {
     const snapshot = await readSnapshot(lease);
-    const resources = await this.#resourcesOf(lease, snapshot, 'new');
+    const resources = await this.#resourcesOf(lease, snapshot, await readDescriptionRows(lease), 'new');
     const synced = [...snapshot.collections.values()].filter(({ rowset }) => rowset !== null);
     const collections = synced.map(({ cluster, key, collection }) => ({ cluster, key, collection }));
-    for (const each of collections) this.#fills.set(textOf(each), { ...each, upTo: null, end: null });
+    for (const each of collections) this.#fills.set(collectionText(each), { ...each, upTo: null, end: null });
     this.#after = lease.revision;
     this.#readTo = lease.revision;
     this.#isEmpty = false;
@@ -186,11 +212,11 @@ export class LogReader {
     };
     const end = (before: number): void => {
       for (const { fill, end, collection } of ending) {
-        if (end >= before || this.#fills.get(textOf(fill)) !== fill) continue;
+        if (end >= before || this.#fills.get(collectionText(fill)) !== fill) continue;
         // A collection that is gone, or that has no objects, has a RESET later in the log.
         if (collection !== undefined && collection.rowset !== null)
           messages.push(this.#lastPage(fill, place(end), collection));
-        this.#fills.delete(textOf(fill));
+        this.#fills.delete(collectionText(fill));
       }
     };
     for (const entry of entries) {
@@ -198,10 +224,10 @@ export class LogReader {
       this.#readTo = entry.seq;
       if (!this.#isWanted(entry)) continue;
       if (entry.type === 'RESET') {
-        if (entry.reason !== 'derived') this.#fills.delete(textOf(entry));
+        if (entry.reason !== 'derived') this.#fills.delete(collectionText(entry));
         if (entry.reason === 'published') {
           const { cluster, key, collection } = entry;
-          this.#fills.set(textOf(entry), { cluster, key, collection, upTo: null, end: null });
+          this.#fills.set(collectionText(entry), { cluster, key, collection, upTo: null, end: null });
         }
       }
       messages.push({ ...entry, ...place(entry.seq) });
@@ -219,7 +245,7 @@ export class LogReader {
     const collection = known.namespaces.find((each) => each === of || (each === '' && entry.type !== 'RESET'));
     if (collection === undefined) return false;
     const { cluster, key } = entry;
-    if (entry.seq < (this.#resets.get(textOf({ cluster, key, collection })) ?? 0)) return false;
+    if (entry.seq < (this.#resets.get(collectionText({ cluster, key, collection })) ?? 0)) return false;
     if ('body' in entry && entry.type !== 'DELETED' && entry.body === null)
       throw new PortolanError('GONE', `The change log has no body of entry ${entry.seq} any more.`);
     return true;
@@ -251,10 +277,15 @@ export class LogReader {
   }
 
   /** The resources that the follower lacks; with `all` also the resources that have changed or are gone. */
-  async #resourcesOf(lease: Lease, { resources }: Snapshot, which: 'new' | 'all'): Promise<readonly LogMessage[]> {
+  async #resourcesOf(
+    lease: Lease,
+    { resources }: Snapshot,
+    rows: readonly DescriptionRow[],
+    which: 'new' | 'all',
+  ): Promise<readonly LogMessage[]> {
     const messages: LogMessage[] = [];
-    const rows = (await readDescriptionRows(lease)).filter((row) => resources.has(resourceOf(row)));
     const wanted = rows.flatMap((row) => {
+      if (!resources.has(resourceOf(row))) return [];
       const known = this.#resources.get(resourceOf(row));
       const now = (resources.get(resourceOf(row)) ?? []).map(({ collection }) => collection).sort();
       const lacks = now.some((each) => known?.namespaces.includes(each) !== true);
@@ -320,7 +351,7 @@ const ready = -1;
 async function readSnapshot(lease: Lease): Promise<Snapshot> {
   const collections = await readFollowedCollections(lease);
   return {
-    collections: new Map(collections.map((each) => [textOf(each), each])),
+    collections: new Map(collections.map((each) => [collectionText(each), each])),
     resources: Map.groupBy(collections, resourceOf),
   };
 }

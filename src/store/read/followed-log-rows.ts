@@ -3,6 +3,7 @@
 import type {
   CollectionName,
   FollowedChange,
+  FollowedCluster,
   FollowedObject,
   FollowedReset,
   ResetReason,
@@ -10,7 +11,7 @@ import type {
   StoredBody,
 } from '../types/followed-log.ts';
 import type { Lease } from '../types/lease.ts';
-import type { ClusterStatus, IngestStatus } from '../types/progress.ts';
+import type { IngestStatus } from '../types/progress.ts';
 import type { Row } from '../types/statement.ts';
 import { textOrNull } from './changes.ts';
 
@@ -149,11 +150,7 @@ export async function readFollowedCollections(
 export const statusIn = ({ status }: FollowedCollection): IngestStatus => JSON.parse(status) as IngestStatus;
 
 /** A cluster of the store, with its identity. */
-export interface IdentifiedCluster extends ClusterStatus {
-  readonly name: string;
-  readonly uid: string | null;
-  readonly server: string | null;
-}
+export type IdentifiedCluster = Omit<FollowedCluster, 'type' | 'gone'>;
 
 export async function readIdentifiedClusters(lease: Lease): Promise<readonly IdentifiedCluster[]> {
   const rows = await lease.all({ sql: 'SELECT name, uid, server, version, error FROM cluster', params: [] });

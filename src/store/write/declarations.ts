@@ -8,14 +8,10 @@
 import type { DescribedResource } from '../../catalog/resources/catalog.ts';
 import type { StoredResource } from '../rows/stored-resource.ts';
 import type { WriteContext } from '../rows/write-context.ts';
+import type { FollowedCluster } from '../types/followed-log.ts';
 import type { ClusterStatus, ResourceHandle } from '../types/progress.ts';
 import type { Housekeeping } from './housekeeping.ts';
 import type { PendingProgress } from './pending-progress.ts';
-
-interface NotedCluster extends ClusterStatus {
-  readonly uid: string | null;
-  readonly server: string | null;
-}
 
 export class Declarations {
   readonly #context: WriteContext;
@@ -115,7 +111,7 @@ export class Declarations {
   }
 
   /** Writes what another store knows of a cluster. */
-  noteCluster(name: string, { uid, server, version, error }: NotedCluster): void {
+  noteCluster({ name, uid, server, version, error }: Omit<FollowedCluster, 'type' | 'gone'>): void {
     const { session } = this.#context;
     session.run(() => {
       session.database

@@ -161,10 +161,10 @@ export class FollowedMessages implements FollowedLog {
     }
   }
 
-  #cluster({ name, uid, server, version, error, gone }: FollowedCluster): void {
+  #cluster(cluster: FollowedCluster): void {
     const { declarations } = this.#parts;
-    if (gone) declarations.removeCluster(name);
-    else declarations.noteCluster(name, { uid, server, version, error });
+    if (cluster.gone) declarations.removeCluster(cluster.name);
+    else declarations.noteCluster(cluster);
   }
 
   #status({ status, resourceVersion, ...name }: FollowedStatus): void {
