@@ -129,7 +129,7 @@ test('a follower is filled, follows, and goes on after its connection was lost',
 });
 
 test('requests that are wrong get a coded error, and nobody else is harmed', async () => {
-  const { server } = await feeder({ maxFollowers: 2 });
+  const { server, writer } = await feeder({ maxFollowers: 2 });
   const { follower, objects } = follow(() => server.url);
   await eventually(() => expect(objects()).toBe(700));
   const ask = (given: Partial<Parameters<typeof followLog>[0]>) =>
@@ -144,8 +144,15 @@ test('requests that are wrong get a coded error, and nobody else is harmed', asy
   const refused = (given: Partial<Parameters<typeof followLog>[0]>, code: string) =>
     expect(ask(given)).rejects.toMatchObject({ code });
   await refused({ cell: 'other' }, 'NOT_FOUND');
+  await refused({ cell: 'a/b?c=%zz' }, 'NOT_FOUND');
   await refused({ request: { epoch: 'other', position: { ...emptyPosition, revision: 5 } } }, 'GONE');
   await refused({ request: {} as LogRequest }, 'BAD_USER_INPUT');
+  await refused({ request: { epoch: null, position: { ...emptyPosition, revision: 1.5 } } }, 'BAD_USER_INPUT');
+  const ahead = await ask({ request: { epoch: writer.epoch, position: { ...emptyPosition, revision: 1_000_000 } } });
+  await expect(ahead.batches[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    code: 'GONE',
+    message: expect.stringContaining('ends at'),
+  });
   const stranger = await createCertificateAuthority('Strangers');
   onTestFinished(() => stranger.remove());
   await refused(
@@ -175,6 +182,16 @@ test('a client without a certificate gets no answer', async () => {
   });
   expect(await answered).toBe('refused');
   expect(server.followers()).toBe(0);
+});
+
+test('a path that cannot be decoded is not found', async () => {
+  const { server } = await feeder();
+  const session = connect(server.url, followerTls);
+  onTestFinished(() => session.destroy());
+  const stream = session.request({ ':method': 'POST', ':path': '/v1/cells/%zz/log' });
+  const status = new Promise((resolve) => stream.on('response', (headers) => resolve(headers[':status'])));
+  stream.end('{}');
+  expect(await status).toBe(404);
 });
 
 test('a follower that takes nothing is cut off', async () => {

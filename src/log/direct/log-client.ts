@@ -1,7 +1,7 @@
 /**
  * Follows a log that a feeder serves (log-server.ts).
  *
- *   connect -> the epoch of the log -> batches, each taken before the next one is read -> the connection is lost | the feeder says why it ends
+ *   connect -> the epoch of the log -> batches, each taken before the next one is read -> the connection is lost, or the feeder ends the log
  *
  * The caller connects again, from the position that its store has then.
  */
@@ -12,12 +12,13 @@ import {
   type IncomingHttpHeaders,
   type IncomingHttpStatusHeader,
 } from 'node:http2';
+import { text } from 'node:stream/consumers';
 import { type ErrorCode, errorCodes, messageOf, PortolanError } from '../../base/errors.ts';
 import { parsedJson, record, textOr } from '../../base/json.ts';
 import type { LogMessage } from '../../store/types/followed-log.ts';
 import { decodeBatch } from '../batch/batch-codec.ts';
 import type { LogRequest, LogStream } from '../transport/log-request.ts';
-import { frameKinds, framesIn } from './log-frames.ts';
+import { frameKinds, framesIn, logPath } from './log-frames.ts';
 import type { MutualTls } from './log-server.ts';
 
 interface FollowOptions {
@@ -48,7 +49,7 @@ export async function followLog(options: FollowOptions): Promise<LogStream> {
   const lost = (why: string): void => failed.reject(lostFeeder(url, why));
   session.on('error', (error) => lost(messageOf(error)));
   session.on('close', () => lost('the connection is closed'));
-  const stream = session.request({ ':method': 'POST', ':path': `/v1/cells/${encodeURIComponent(cell)}/log` });
+  const stream = session.request({ ':method': 'POST', ':path': logPath(cell) });
   stream.on('error', (error) => lost(messageOf(error)));
   stream.setTimeout(silenceMs, () => {
     lost(`nothing came for ${silenceMs / 1000} s`);
@@ -57,7 +58,7 @@ export async function followLog(options: FollowOptions): Promise<LogStream> {
   stream.end(JSON.stringify(request));
   try {
     const headers = await Promise.race([responseOf(stream), failed.promise]);
-    if (headers[':status'] !== 200) throw refusal(headers, await Promise.race([textOf(stream), failed.promise]));
+    if (headers[':status'] !== 200) throw refusal(headers, await Promise.race([text(stream), failed.promise]));
     const batches = batchesIn(stream, { close, failed: failed.promise, hasEnded: () => isOver });
     return { epoch: textOr(headers['portolan-epoch']), batches, close };
   } catch (error) {
@@ -94,12 +95,6 @@ type ResponseHeaders = IncomingHttpHeaders & IncomingHttpStatusHeader;
 
 function responseOf(stream: ClientHttp2Stream): Promise<ResponseHeaders> {
   return new Promise((resolve) => stream.once('response', resolve));
-}
-
-async function textOf(stream: ClientHttp2Stream): Promise<string> {
-  const pieces: Buffer[] = [];
-  for await (const piece of stream as AsyncIterable<Buffer>) pieces.push(piece);
-  return Buffer.concat(pieces).toString();
 }
 
 function refusal({ ':status': status }: ResponseHeaders, body: string): PortolanError {

@@ -1,5 +1,5 @@
 /**
- * Frames of a log over HTTP/2: a kind (1 byte), a size (4 bytes, big-endian), and that many bytes.
+ * What both sides of a log over HTTP/2 know: its path, and its frames. A frame is a kind (1 byte), a size (4 bytes, big-endian), and that many bytes.
  *
  *   batch   the bytes of batch-codec.ts
  *   alive   nothing; the feeder is there, and has nothing new
@@ -14,6 +14,11 @@ type FrameKind = (typeof frameKinds)[keyof typeof frameKinds];
 interface Frame {
   readonly kind: FrameKind;
   readonly bytes: Buffer;
+}
+
+/** The path of the log of a cell. */
+export function logPath(cell: string): string {
+  return `/v1/cells/${encodeURIComponent(cell)}/log`;
 }
 
 const headBytes = 5;

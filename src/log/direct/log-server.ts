@@ -4,8 +4,8 @@
  *   POST /v1/cells/NAME/log { epoch, position } -> 200, portolan-epoch -> frames until either side ends
  *
  * Only clients with a certificate of the given authority reach it. Each follower has a reader of its own. The next batch is read when the
- * last one was taken. So a slow follower delays no other one, and costs one batch of memory. A follower that takes nothing for `stallMs`
- * is cut off.
+ * last one was taken. So a slow follower does not delay the others, and costs one batch of memory. A follower that takes nothing for
+ * `stallMs` is cut off.
  */
 import { once } from 'node:events';
 import {
@@ -24,10 +24,11 @@ import type { Reader } from '../../store/types/lease.ts';
 import { encodeBatch } from '../batch/batch-codec.ts';
 import { LogReader } from '../read/log-reader.ts';
 import { type LogRequest, readLogRequest } from '../transport/log-request.ts';
-import { frameKinds, frameOf } from './log-frames.ts';
+import { frameKinds, frameOf, logPath } from './log-frames.ts';
 
 /** A store whose log is served. */
 interface ServedLog {
+  /** Another one after commits of the store were lost: their numbers would mean other entries. */
   readonly epoch: string;
   readonly reader: Reader;
   /** See LogReader. */
@@ -145,8 +146,8 @@ class LogServing {
   }
 
   #logAt({ ':method': method, ':path': path }: IncomingHttpHeaders): ServedLog {
-    const name = /^\/v1\/cells\/([^/?]+)\/log$/.exec(path ?? '')?.[1];
-    const served = name === undefined ? undefined : this.#options.logs.get(decodeURIComponent(name));
+    // Names are encoded for the comparison, because a path may hold what cannot be decoded.
+    const [, served] = [...this.#options.logs].find(([name]) => path === logPath(name)) ?? [];
     if (method !== 'POST' || served === undefined)
       throw new PortolanError(
         'NOT_FOUND',

@@ -1,8 +1,8 @@
 /**
  * Keeps a store up to date with the log of a feeder.
  *
- *   open the file, if there is one -> connect at its position -> batches -> the connection is lost: connect again, with backoff
- *                                                              -> the log does not go on there, or does not fit: an empty file, which is filled
+ *   open the file -> connect at its position -> batches -> the connection is lost -> connect again, with backoff
+ *                                                       -> the log does not fit    -> make an empty file, connect again
  *
  * Invariant: the file has what the log had at its revision, whatever was interrupted. It is never mended by guesses.
  */
@@ -87,7 +87,6 @@ export class LogFollower {
       try {
         await this.#follow(signal);
       } catch (error) {
-        this.#connected = false;
         if (signal.aborted) return;
         this.#failed(error);
       }
@@ -120,6 +119,7 @@ export class LogFollower {
         this.#lastBatchAt = clock.now();
       }
     } finally {
+      this.#connected = false;
       close();
     }
   }

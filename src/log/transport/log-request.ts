@@ -30,7 +30,7 @@ export function readLogRequest(text: string): LogRequest {
   const request = record(parsedJson(text));
   const position = record(request?.['position']);
   const revision = position?.['revision'];
-  if (request === undefined || position === undefined || typeof revision !== 'number' || !(revision >= 0))
+  if (request === undefined || position === undefined || !isRevision(revision))
     throw new PortolanError('BAD_USER_INPUT', 'A follower sends { epoch, position: { revision, … } } as JSON.');
   const { epoch } = request;
   return {
@@ -42,6 +42,10 @@ export function readLogRequest(text: string): LogRequest {
       filling: records(position['filling']).map(fillIn),
     },
   };
+}
+
+function isRevision(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 function collectionIn({ cluster, key, collection }: Readonly<Record<string, unknown>>): CollectionName {
