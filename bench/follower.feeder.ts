@@ -19,7 +19,7 @@ import { shippedRelations } from './support/shipped-relations.ts';
 import { threadCpuSeconds, threadWrittenBytes } from './support/thread-cpu.ts';
 import { percentile } from './support/times.ts';
 
-/** Milliseconds between two looks at the log */
+/** Milliseconds between two looks at the log. */
 const pollMs = 25;
 
 const [kubeconfig = '', file = ''] = process.argv.slice(2);

@@ -1,8 +1,9 @@
 /**
  * Commits batches of watch events.
  *
- *   events -> one or more transactions of: rows, changes, removal of old log entries, version and count of the collection -> summary
+ *   events -> one or more transactions -> summary
  *
+ * A transaction writes rows, changes, and the version and count of the collection. It removes old log entries.
  * A batch beyond the bounds becomes several transactions, each with the resourceVersion of its last event. An invalid event ends the
  * batch with INVALID. The events before it are committed, and the error has its index.
  */
